@@ -12,6 +12,7 @@ mod page;
 mod program;
 mod stub;
 mod testing;
+mod timeline;
 mod views;
 
 use pyo3::prelude::*;

@@ -3,6 +3,7 @@
 use crate::array::array_to_numpy;
 use crate::error::{Diagnostic, raise, raise_all, refuse};
 use crate::given::{self, numbers};
+use crate::timeline::Timeline;
 use crate::views::{Argument, Equivalence, Kernel, Plan, Races, Trace};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -10,7 +11,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera::equiv::{Answer, Given, Which, equiv};
-use tessera::program::{OrderOptions, Outputs, PrintedWhat};
+use tessera::program::{Inputs, OrderOptions, Outputs, PrintedWhat, Setting, TimelineOptions};
 use tessera::trace::{Target, Way, back, forward};
 use tessera::{Profile, TextForm};
 use tessera_cli::render::values::show_tile;
@@ -294,6 +295,36 @@ impl Program {
         Ok(Races::new(&report, &self.source))
     }
 
+    /// When everything happens on each pipe, by costs that are estimates; it draws itself in a notebook.
+    ///
+    /// Numbers that loops and branches depend on are keyword arguments. `costs` is a file like docs/spec/isa/cost.toml in
+    /// place of the published costs.
+    #[pyo3(signature = (profile=None, *, entry=None, blocks=1, costs=None, **numbers))]
+    fn timeline(
+        &self,
+        py: Python<'_>,
+        profile: Option<&str>,
+        entry: Option<&str>,
+        blocks: i64,
+        costs: Option<PathBuf>,
+        numbers: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Timeline> {
+        let kernel = self.legal(py, profile, entry)?;
+        let mut options = TimelineOptions { blocks: given::blocks(py, blocks)?, ..TimelineOptions::default() };
+        if let Some(file) = &costs {
+            let text = std::fs::read_to_string(file).map_err(|e| file_error(file, &e))?;
+            let read = tessera::costs::parse(&text);
+            options.costs = Some(read.map_err(|e| raise(py, &e, None))?);
+        }
+        let set = self::numbers(numbers)?.into_iter().map(|(name, value)| (name, Setting::Value(value)));
+        let inputs = Inputs { set: set.collect(), ..Inputs::default() };
+        let (bindings, _) =
+            kernel.bind_inputs(&inputs, options.blocks).map_err(|refused| self.raise(py, &refused.error))?;
+        options.values = kernel.integers(&bindings);
+        let line = py.detach(|| kernel.timeline(&options)).map_err(|e| self.raise(py, &e))?;
+        Ok(Timeline::new(&line, &kernel, &self.source, costs.is_some()))
+    }
+
     /// The program in another form: `asm`, `ssa` or `dps`; without one, as it is written, in canonical text.
     #[pyo3(signature = (form=None))]
     fn to(&self, py: Python<'_>, form: Option<&str>) -> PyResult<String> {
@@ -400,5 +431,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Plan>()?;
     module.add_class::<Trace>()?;
     module.add_class::<Races>()?;
+    module.add_class::<Timeline>()?;
     module.add_class::<Equivalence>()
 }

@@ -12,7 +12,7 @@ import tessera
 def test_things_show_themselves(examples):
     program = tessera.Program(examples / "softmax.pto")
     tile = tessera.Machine("a5").tile("vec", "f16", (16, 32), layout="NZ", valid=(13, 20))
-    for svg in [tile.layout._repr_svg_(), program.plan("a5")._repr_svg_()]:
+    for svg in [tile.layout._repr_svg_(), program.plan("a5")._repr_svg_(), program.timeline("a5")._repr_svg_()]:
         assert ElementTree.fromstring(svg).tag.endswith("svg")
     trace = program.trace("y[3,5]", "a5", rows=13, cols=50, shapes={"x": (13, 50), "y": (13, 50)})
     wrong = tessera.Program("%d = pto.tadd %a<b").check()[0]

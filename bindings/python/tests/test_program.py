@@ -1,5 +1,6 @@
 """Programs: check, run, trace, equiv, plan, conversions, and what is wrong with what is given."""
 
+import json
 import pickle
 import threading
 
@@ -185,3 +186,27 @@ def test_races(examples):
 }"""
     found = tessera.Program(text).races("a5")
     assert found.verdict == "races" and found.diagnostics[0].is_error and "tadd" in str(found)
+
+
+def test_timelines(examples, tmp_path):
+    program = tessera.Program(examples / "sync" / "double.pto")
+    line = program.timeline("a5", n=4, costs=examples / "sync" / "costs.toml")
+    assert (line.total, line.unknown, line.at_least) == (788, 0, False) and repr(line) == "<Timeline of 788 cycles>"
+    assert [(p["pipe"], p["busy"]) for p in line.pipes] == [("V", 148), ("MTE2", 512), ("MTE3", 512)]
+    path = line.critical_path
+    assert path[0]["instruction"] == "tload" and path[0]["after"] == "start"
+    assert path[-1]["start"] + path[-1]["cycles"] == line.total
+    events = json.loads(line.json)["traceEvents"]
+    assert sum(e["ph"] == "X" and e["name"] == "tadd" for e in events) == 4
+    assert line.bound.startswith("bounded by MTE3") and line.bound in str(line)
+    assert program.timeline("a2a3", n=1).at_least
+    with pytest.raises(tessera.Error, match="how often this loop runs depends on %n"):
+        program.timeline("a5")
+    with pytest.raises(tessera.Error, match="cpu has no costs"):
+        program.timeline("cpu", n=1)
+    costs = tmp_path / "costs.toml"
+    costs.write_text("[[vector]]\nprofile = 'a6'\n")
+    with pytest.raises(tessera.Error, match="line 2, column 11: there is no profile 'a6'"):
+        program.timeline("a5", n=1, costs=costs)
+    with pytest.raises(OSError):
+        program.timeline("a5", n=1, costs=tmp_path / "none.toml")

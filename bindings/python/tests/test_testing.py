@@ -33,6 +33,10 @@ def test_failures_show_the_worst_elements_and_where_they_were_written():
         assert_kernel(ADD, inputs={"a": ONES, "b": ONES}, expected={"e": wanted})
 
 
+def test_the_plugin_has_a_fixture(assert_kernel):
+    assert assert_kernel is tessera.testing.assert_kernel
+
+
 def cases(count):
     for n in range(count):
         yield {"program": ADD, "profile": "a5", "inputs": {"a": n * ONES, "b": ONES}, "expected": {"d": (n + 1) * ONES}}

@@ -1,9 +1,10 @@
-//! Which warnings count: `--strict`, `--allow`, `--deny`, and the two formats of a report.
+//! Which warnings count: `--strict`, `--allow`, `--deny`, and the formats of a report.
 
-use crate::render::{diagnostic, json};
+use crate::render::{diagnostic, json, sarif};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use crate::source::Source;
 use clap::ValueEnum;
+use std::cell::RefCell;
 use tessera_isa::diag::{Diagnostic, Severity, nearest};
 use tessera_isa::profile::Profile;
 use tessera_isa::rules::{self, rule};
@@ -15,6 +16,27 @@ pub enum Format {
     Human,
     /// One object per line, on standard output
     Json,
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Findings {
+    /// For people, on standard error
+    #[default]
+    Human,
+    /// One object per line, on standard output
+    Json,
+    /// One SARIF 2.1.0 log for everything, on standard output
+    Sarif,
+}
+
+impl From<Format> for Findings {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Human => Findings::Human,
+            Format::Json => Findings::Json,
+        }
+    }
 }
 
 /// The options that decide about warnings.
@@ -29,9 +51,12 @@ pub struct Policy {
     /// Make the warnings of a rule errors
     #[arg(long, value_name = "RULE", value_parser = rule_id)]
     pub deny: Vec<&'static str>,
-    /// How diagnostics are written
-    #[arg(long, value_enum, default_value = "human")]
-    pub format: Format,
+    /// How findings are written, as the command's own option says.
+    #[arg(skip)]
+    pub format: Findings,
+    /// What goes into one log.
+    #[arg(skip)]
+    log: RefCell<sarif::Log>,
 }
 
 fn rule_id(text: &str) -> Result<&'static str, String> {
@@ -44,7 +69,7 @@ fn rule_id(text: &str) -> Result<&'static str, String> {
 impl Policy {
     /// Every warning stays one.
     pub fn plain(format: Format) -> Policy {
-        Policy { strict: false, allow: Vec::new(), deny: Vec::new(), format }
+        Policy { strict: false, allow: Vec::new(), deny: Vec::new(), format: format.into(), log: RefCell::default() }
     }
 
     /// The diagnostics as the options want them: silenced ones left out, denied warnings made errors.
@@ -78,15 +103,24 @@ impl Policy {
     ) -> Outcome {
         for d in diagnostics {
             match self.format {
-                Format::Json => session.stdout.write_all(json::line(d, source, profile).as_bytes())?,
-                Format::Human => session.stderr.write_all(diagnostic::human(d, source, session.color).as_bytes())?,
+                Findings::Json => session.stdout.write_all(json::line(d, source, profile).as_bytes())?,
+                Findings::Human => session.stderr.write_all(diagnostic::human(d, source, session.color).as_bytes())?,
+                Findings::Sarif => self.log.borrow_mut().add(d, source, profile),
             }
         }
-        if self.format == Format::Human {
+        if self.format == Findings::Human {
             let text = diagnostic::summary(&source.name, diagnostics, profile);
             session.stderr.write_all(text.as_bytes())?;
         }
         Ok(if diagnostics.iter().any(Diagnostic::is_error) { PROGRAM_ERROR } else { FINE })
+    }
+
+    /// Writes the log that findings were gathered in, if they were.
+    pub fn finish(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+        match self.format {
+            Findings::Sarif => Ok(session.stdout.write_all(self.log.borrow().text().as_bytes())?),
+            Findings::Human | Findings::Json => Ok(()),
+        }
     }
 
     /// Says which `--allow` options cannot do anything.
@@ -94,7 +128,7 @@ impl Policy {
         for id in &self.allow {
             // An inexact custom pad is a warning of a rule that otherwise refuses (tile-model.md 6).
             let is_error = rule(id).is_some_and(|r| r.severity == Severity::Error) && *id != "tile-pad";
-            if is_error && self.format == Format::Human {
+            if is_error && self.format == Findings::Human {
                 writeln!(session.stderr, "note: --allow {id} has no effect, because {id} is an error")?;
             }
         }

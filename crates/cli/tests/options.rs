@@ -21,7 +21,8 @@ fn names_and_values_are_read() {
 }
 
 fn decided(strict: bool, allow: &[&'static str], deny: &[&'static str]) -> Option<Severity> {
-    let policy = Policy { strict, allow: allow.to_vec(), deny: deny.to_vec(), format: Format::Human };
+    let mut policy = Policy::plain(Format::Human);
+    (policy.strict, policy.allow, policy.deny) = (strict, allow.to_vec(), deny.to_vec());
     policy.apply(vec![Diagnostic::warning("footprint", "x")]).first().map(|d| d.severity)
 }
 

@@ -1,4 +1,5 @@
 //! The transcripts of the README and of docs/: every command prints what stands below it, in a folder with the examples.
+//! Pictures that they write into docs/ are those that lie there.
 //! `BLESS=1 cargo test -p tessera-pto-cli --test readme` writes what is printed now, except where `⋮` leaves lines out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
@@ -64,11 +65,31 @@ fn page(text: &str, dir: &Path) -> (String, usize) {
     (out, commands)
 }
 
+const PICTURES: &str = "docs/pictures";
+
+/// The pictures that lie in one folder are those that were made in the other.
+fn pictures(lie: &Path, made: &Path) {
+    if std::env::var_os("BLESS").is_some() {
+        copy(made, lie);
+    }
+    let names = |dir: &Path| {
+        let mut all: Vec<_> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().file_name()).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(names(lie), names(made));
+    for name in names(lie) {
+        let same = fs::read(lie.join(&name)).unwrap() == fs::read(made.join(&name)).unwrap();
+        assert!(same, "{} is another picture now; BLESS=1 writes it anew", name.display());
+    }
+}
+
 #[test]
 fn transcripts_come_out_again() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let dir = std::env::temp_dir().join(format!("tessera-readme-{}", std::process::id()));
     copy(&root.join("examples"), &dir.join("examples"));
+    fs::create_dir_all(dir.join(PICTURES)).unwrap();
     let mut pages: Vec<PathBuf> = fs::read_dir(root.join("docs")).unwrap().map(|e| e.unwrap().path()).collect();
     pages.retain(|p| p.extension().is_some_and(|e| e == "md"));
     pages.sort();
@@ -86,6 +107,7 @@ fn transcripts_come_out_again() {
             assert_eq!(now, text, "{}", file.display());
         }
     }
+    pictures(&root.join(PICTURES), &dir.join(PICTURES));
     let _ = fs::remove_dir_all(&dir);
     assert!(commands >= 15, "{commands}");
 }

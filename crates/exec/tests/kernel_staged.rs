@@ -209,6 +209,34 @@ fn selections_go_by_the_bits_of_a_mask() {
     }
 }
 
+/// Tiles without gaps in one memory: apart, and with the destination on one of the sources.
+#[test]
+fn dense_tiles_are_selected_where_they_lie() {
+    let mut random = Random(10);
+    for (elem, cols) in [(Elem::U8, 64), (Elem::F16, 37), (Elem::F32, 48), (Elem::I64, 8)] {
+        let (rows, size) = (5u64, elem.bits() as u64 / 8);
+        let (layout, masks) = (Layout::row_major(rows, cols, cols), Layout::row_major(rows, 8, 8));
+        let bytes = (rows * cols * size) as usize;
+        for dst in [2 * bytes, 0, bytes] {
+            let memory: Vec<u8> = (0..3 * bytes).map(|_| random.below(256) as u8).collect();
+            let mask: Vec<u8> = (0..rows * 8).map(|_| random.below(256) as u8).collect();
+            let mut want = memory.clone();
+            for k in 0..rows * cols {
+                let (r, c) = (k / cols, k % cols);
+                let from = if mask[(r * 8 + c / 8) as usize] >> (c % 8) & 1 == 1 { 0 } else { bytes };
+                let at = (k * size) as usize;
+                want[dst + at..][..size as usize].copy_from_slice(&memory[from + at..][..size as usize]);
+            }
+            let args = [Ok((1, &layout, elem)), Ok((2, &layout, elem))];
+            let staged = Staged::select([rows, cols], (0, &masks, Elem::U8), args, (3, &layout, elem));
+            let at = |memory, at| Place { memory: MemoryId::new(memory), at };
+            let mut memories = [mask, memory];
+            staged.run(&mut memories, &[at(0, 0), at(1, 0), at(1, bytes), at(1, dst)]).unwrap();
+            assert!(memories[1] == want, "{elem}, destination at {dst}");
+        }
+    }
+}
+
 #[test]
 fn products_are_chains_of_fused_multiply_adds() {
     let mut random = Random(6);

@@ -12,6 +12,8 @@ pub type Atom = u32;
 pub struct Atoms {
     of: FxHashMap<SetId, SmallVec<[Atom; 2]>>,
     pub count: usize,
+    /// By atom: its bytes.
+    pub sizes: Vec<u64>,
 }
 
 impl Atoms {
@@ -60,13 +62,18 @@ impl Atoms {
                 }
                 n += 1;
             }
-            if !active.is_empty() && !known.contains_key(&active) {
-                let atom = self.count as Atom;
-                self.count += 1;
-                known.insert(active.clone(), atom);
-                for id in &active {
-                    self.of.entry(*id).or_default().push(atom);
-                }
+            let Some(next) = edges.get(n).filter(|_| !active.is_empty()) else { continue };
+            let bytes = next.0.abs_diff(at);
+            if let Some(atom) = known.get(&active) {
+                self.sizes[*atom as usize] += bytes;
+                continue;
+            }
+            let atom = self.count as Atom;
+            self.count += 1;
+            self.sizes.push(bytes);
+            known.insert(active.clone(), atom);
+            for id in &active {
+                self.of.entry(*id).or_default().push(atom);
             }
         }
     }

@@ -18,6 +18,7 @@ mod place;
 mod races;
 mod redundant;
 mod report;
+pub mod timeline;
 mod trace;
 mod walk;
 
@@ -219,6 +220,7 @@ pub fn check(
         brief: false,
         values,
         limits,
+        exact: None,
     };
     let subjects: Vec<Subject<'_>> = processes(func).iter().map(|core| subject(*core)).collect();
     let (mut report, _) = judged(&subjects, &constants, options.run.as_ref(), text);

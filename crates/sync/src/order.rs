@@ -42,12 +42,23 @@ fn opens(kind: Kind) -> bool {
 }
 
 /// Edges into each node.
-struct Edges {
-    all: Vec<(u32, u32)>,
+pub struct Edges {
+    pub all: Vec<(u32, u32)>,
     forward: bool,
 }
 
 impl Edges {
+    /// Those inside each of these processes.
+    pub fn inside(traces: &[&Trace], profile: Profile) -> Edges {
+        let mut edges = Edges { all: Vec::new(), forward: true };
+        let mut first = 0;
+        for trace in traces {
+            process_edges(trace, first, profile, &mut edges);
+            first += trace.events.len();
+        }
+        edges
+    }
+
     fn add(&mut self, from: Option<Node>, to: Node) {
         if let Some(from) = from {
             self.forward &= from < to;
@@ -59,11 +70,10 @@ impl Edges {
 impl Order {
     /// The order of these processes, with edges between them.
     pub fn new(traces: &[&Trace], profile: Profile, between: &Between) -> Order {
-        let mut edges = Edges { all: Vec::new(), forward: true };
+        let mut edges = Edges::inside(traces, profile);
         let (mut places, mut first, mut next) = (Vec::new(), Vec::new(), 0);
         for (process, trace) in traces.iter().enumerate() {
             first.push(next);
-            process_edges(trace, next, profile, &mut edges);
             let mut counts = [0u32; PIPES];
             for event in &trace.events {
                 match event.pipe {

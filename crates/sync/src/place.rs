@@ -59,6 +59,7 @@ fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mo
         brief,
         values: &[],
         limits,
+        exact: None,
     };
     let constants = Constants::new(module, func);
     let mut choices = Choices::default();

@@ -144,6 +144,14 @@ pub struct Event {
     pub accesses: (u32, u32),
 }
 
+/// What an instruction costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    pub cycles: Option<u64>,
+    /// Are the valid regions of its tiles known?
+    pub sized: bool,
+}
+
 /// One moment of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tick {
@@ -175,6 +183,8 @@ pub struct Trace {
     /// Events that an event waits for by name.
     pub named: FxHashMap<u32, SmallVec<[u32; 2]>>,
     pub misuses: Vec<Misuse>,
+    /// What events cost, in a run of which everything is known.
+    pub costs: FxHashMap<u32, Spent>,
     /// When instructions and control flow begin and end, if that was asked for.
     pub ticks: Vec<Tick>,
     /// How many operations were looked at to find all this.

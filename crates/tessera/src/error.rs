@@ -126,6 +126,12 @@ impl Error {
         Error::of_kind(ErrorKind::Undecided, first)
     }
 
+    /// Such a question, as it was found.
+    pub(crate) fn of_undecided(found: Diagnostic) -> Self {
+        let kind = if found.rule == "undecided" { ErrorKind::Undecided } else { ErrorKind::Illegal };
+        Error::of_kind(kind, found)
+    }
+
     /// The errors among diagnostics, if there are any.
     pub(crate) fn of(diagnostics: Vec<Diagnostic>) -> Option<Self> {
         let mut errors = diagnostics.into_iter().filter(Diagnostic::is_error);

@@ -37,6 +37,7 @@
 //! - [`program`]: text to results: read, check, plan, run;
 //! - [`info`]: what kernels a program has, and what they need; [`case`]: a program with what must come of it;
 //! - [`mod@equiv`], [`trace`]: whether two programs are equal for all inputs, and where an element comes from;
+//! - [`costs`]: other costs than the published ones, for [`Kernel::timeline`];
 //! - [`opt`]: a shorter program that provably does the same;
 //! - [`npy`]: arrays as numpy reads and writes them; [`fill`]: arrays that need no file; [`mod@compare`]: is an output right?
 //!
@@ -49,6 +50,7 @@
 
 pub mod case;
 pub mod compare;
+pub mod costs;
 pub mod dynamic;
 pub mod equiv;
 mod error;

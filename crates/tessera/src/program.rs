@@ -22,6 +22,7 @@ mod kernel;
 mod range;
 mod suggest;
 mod sync;
+mod timeline;
 
 pub use arguments::Argument;
 pub use bind::{Literal, Need};
@@ -34,9 +35,11 @@ pub use sync::{SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
+pub use tessera_sync::timeline::Timeline;
 pub use tessera_sync::{
     Mode as OrderMode, Options as OrderOptions, Report as OrderReport, RunValues as OrderRun, Verdict,
 };
+pub use timeline::TimelineOptions;
 
 use crate::{Error, Missing, Profile, Result};
 use std::sync::Arc;

@@ -17,6 +17,7 @@ from ._tessera import Plan as Plan
 from ._tessera import Program as Program
 from ._tessera import Races as Races
 from ._tessera import Tile as Tile
+from ._tessera import Timeline as Timeline
 from ._tessera import Trace as Trace
 from ._tessera import __version__ as __version__
 from ._tessera import explain as explain
@@ -37,6 +38,7 @@ __all__ = [
     "Races",
     "Result",
     "Tile",
+    "Timeline",
     "Trace",
     "__version__",
     "explain",

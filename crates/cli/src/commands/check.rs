@@ -2,7 +2,7 @@
 
 use super::{Loaded, load_entry, order};
 use crate::complete::Completed;
-use crate::policy::{Format, Policy};
+use crate::policy::{Findings, Policy};
 use crate::render::diagnostic;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
@@ -16,7 +16,8 @@ use tessera_check::PortabilityRow;
 #[command(
     after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \
                         tessera check *.pto --strict --allow textract-divides --format json\n  \
-                        tessera check kernel.pto --profile a5 --races"
+                        tessera check kernel.pto --profile a5 --races\n  tessera check *.pto --profile all --format sarif > \
+                        findings.sarif"
 )]
 pub struct Args {
     /// Programs; `-` is standard input
@@ -41,6 +42,17 @@ pub struct Args {
     order: order::OrderArgs,
     #[command(flatten)]
     policy: Policy,
+    /// How diagnostics are written
+    #[arg(long, value_enum, default_value = "human")]
+    format: Findings,
+}
+
+impl Args {
+    /// The options as one.
+    pub fn ready(mut self) -> Args {
+        self.policy.format = self.format;
+        self
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +87,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         };
         worst = worse(worst, outcome.unwrap_or_else(|failure| session.complain(&failure)));
     }
+    args.policy.finish(session)?;
     Ok(worst)
 }
 
@@ -94,7 +107,7 @@ fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Pr
     let verdicts = if judged { judge(args, session, &loaded, &mut found)? } else { Vec::new() };
     let diagnostics = args.policy.apply(found);
     let code = loaded.report(session, &args.policy, &diagnostics)?;
-    if args.policy.format == Format::Human {
+    if args.format == Findings::Human {
         let module = loaded.program.module();
         if profile.is_none() && module.target.is_none() && !module.is_listing {
             let (name, profile) = (&loaded.source.name, loaded.program.profile());
@@ -102,7 +115,7 @@ fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Pr
         }
     }
     for (name, verdict) in &verdicts {
-        if args.policy.format == Format::Human {
+        if args.format == Findings::Human {
             let profile = loaded.program.profile();
             writeln!(session.stdout, "{}: {} ({name}, profile {profile})", loaded.source.name, verdict.name())?;
         }
@@ -149,7 +162,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
         (program, found)
     });
     let source = Source::of_file(file, bytes);
-    if args.policy.format == Format::Json {
+    if args.format != Findings::Human {
         let mut worst = FINE;
         for (profile, (_, found)) in Profile::ALL.into_iter().zip(&findings) {
             worst = worst.max(args.policy.report(session, &source, found, profile)?);

@@ -57,7 +57,7 @@ pub enum Command {
     /// Show the kernels of a program, their arguments, and a command line that runs them
     Info(info::Args),
     /// Run a program
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Check, run and compare many programs, and go on where it was stopped
     Sweep(sweep::Args),
     /// Show where tiles are placed, and which instruction waits for which
@@ -90,9 +90,9 @@ impl Command {
             Command::Explore(args) => explore::run(&args, session),
             Command::Layout(args) => layout::run(&args, session),
             Command::Fmt(args) => fmt::run(&args, session),
-            Command::Check(args) => check::run(&args, session),
+            Command::Check(args) => check::run(&args.ready(), session),
             Command::Info(args) => info::run(&args, session),
-            Command::Run(args) => run::run(&args, session),
+            Command::Run(args) => run::run(&(*args).ready(), session),
             Command::Sweep(args) => sweep::run(&args, session),
             Command::Plan(args) => plan::run(&args, session),
             Command::Bench(args) => bench::run(&args, session),

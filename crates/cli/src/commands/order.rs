@@ -12,6 +12,16 @@ pub enum Mode {
     Auto,
 }
 
+impl Mode {
+    /// What it means.
+    pub fn meant(self) -> OrderMode {
+        match self {
+            Mode::Manual => OrderMode::Manual,
+            Mode::Auto => OrderMode::Auto,
+        }
+    }
+}
+
 #[derive(Clone, Debug, clap::Args)]
 pub struct OrderArgs {
     /// Who orders the pipes; left out: the program, if it has flags or barriers
@@ -26,10 +36,6 @@ pub struct OrderArgs {
 impl OrderArgs {
     /// What they mean.
     pub fn options(&self) -> OrderOptions {
-        let mode = self.order.map(|mode| match mode {
-            Mode::Manual => OrderMode::Manual,
-            Mode::Auto => OrderMode::Auto,
-        });
-        OrderOptions { mode, disjoint: self.assume_disjoint, ..OrderOptions::default() }
+        OrderOptions { mode: self.order.map(Mode::meant), disjoint: self.assume_disjoint, ..OrderOptions::default() }
     }
 }

@@ -1,5 +1,7 @@
 //! `tessera plan`: where tiles are placed, and which instruction waits for which.
 
+mod timeline;
+
 use super::{Loaded, load_entry};
 use crate::output::is_stdout;
 use crate::policy::Format;
@@ -17,7 +19,8 @@ use tessera_plan::{MemoryMap, MemoryRows, Pipes};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera plan kernel.pto --profile a5\n  tessera plan kernel.pto --svg map.svg\n  \
-                        tessera plan kernel.pto --profile a5 --sync > manual.pto"
+                        tessera plan kernel.pto --profile a5 --sync > manual.pto\n  tessera plan kernel.pto --profile \
+                        a5 --timeline t.json --set n=16"
 )]
 pub struct Args {
     /// The program; `-` is standard input
@@ -41,6 +44,8 @@ pub struct Args {
     /// With `--sync`: take out the flags and barriers that the program has first
     #[arg(long, requires = "sync")]
     resync: bool,
+    #[command(flatten)]
+    timeline: timeline::TimelineArgs,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
@@ -55,8 +60,12 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     })?;
     let map = tessera_plan::map(kernel.module(), kernel.func(), kernel.profile(), &placement);
     let pipes = tessera_plan::pipes(kernel.module(), kernel.func(), kernel.profile(), None);
-    if !args.svg.as_deref().is_some_and(is_stdout) {
-        session.stdout.write_all(page(&loaded.source, &kernel, &map, &pipes).as_bytes())?;
+    match args.timeline.file() {
+        Some(file) => {
+            timeline::run(args, file, session, &loaded)?;
+        }
+        None if args.svg.as_deref().is_some_and(is_stdout) => {}
+        None => session.stdout.write_all(page(&loaded.source, &kernel, &map, &pipes).as_bytes())?,
     }
     if let Some(file) = &args.svg {
         session.write(file, crate::render::map::draw(&map).into_bytes())?;

@@ -88,6 +88,9 @@ pub struct Args {
     limits: Limits,
     #[command(flatten)]
     policy: Policy,
+    /// How diagnostics are written
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
@@ -144,7 +147,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     job.show_printed(session, &outcome)?;
     let quiet = quiet.iter().filter(|d| d.severity == Severity::Warning).count();
-    if quiet > 0 && args.policy.format == Format::Human {
+    if quiet > 0 && args.format == Format::Human {
         let warnings = words::counted(quiet as u64, "warning");
         writeln!(session.stderr, "note: `tessera check` shows {warnings} about the text")?;
     }
@@ -156,6 +159,12 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 }
 
 impl Args {
+    /// The options as one.
+    pub fn ready(mut self) -> Args {
+        self.policy.format = self.format.into();
+        self
+    }
+
     /// The command line as a case: what it compares, and nothing that it writes. In a sentence, why it is none.
     pub fn case(&self, session: &mut Session<'_>, profile: Option<Profile>) -> Result<Case, String> {
         let wrong = |stop: Stop| match stop {

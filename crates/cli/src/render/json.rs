@@ -55,7 +55,7 @@ pub fn line(diagnostic: &Diagnostic, source: &Source, profile: Profile) -> Strin
     serde_json::to_string(&record).unwrap_or_default() + "\n"
 }
 
-fn parts(facts: &[(&'static str, Fact)], source: &Source) -> Map<String, Value> {
+pub fn parts(facts: &[(&'static str, Fact)], source: &Source) -> Map<String, Value> {
     facts.iter().map(|(name, fact)| (name.to_string(), value(fact, source))).collect()
 }
 

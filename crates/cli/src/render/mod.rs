@@ -5,7 +5,9 @@ pub mod document;
 pub mod example;
 pub(crate) mod json;
 pub(crate) mod legality;
+pub(crate) mod sarif;
 pub mod table;
+pub mod timeline;
 pub mod values;
 
 pub use tessera_draw::{grid, map, tile};

@@ -4,6 +4,7 @@ use super::fold::Bits;
 #[cfg(target_arch = "x86_64")]
 use super::{Level, x86};
 use crate::nest::read_bits;
+use std::borrow::Cow;
 use tessera_isa::codec::{Number, f16_to_f32};
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Func, Reduced, SCALE_BLOCK, add_once};
@@ -104,12 +105,13 @@ fn halves(bytes: &[u8]) -> Option<Vec<f32>> {
 }
 
 /// The values of elements that f32 holds exactly.
-fn floats(elem: Elem, bytes: &[u8], reduced: Option<Reduced>) -> Vec<f32> {
-    match elem {
-        Elem::F32 => match reduced {
-            Some(reduced) => u32::all(bytes).map(|x| f32::from_bits(reduced.round(x))).collect(),
-            None => u32::all(bytes).map(f32::from_bits).collect(),
-        },
+fn floats(elem: Elem, bytes: &[u8], reduced: Option<Reduced>) -> Cow<'_, [f32]> {
+    // SAFETY: every bit pattern is an f32.
+    if let (Elem::F32, None, ([], floats, [])) = (elem, reduced, unsafe { bytes.align_to::<f32>() }) {
+        return Cow::Borrowed(floats);
+    }
+    Cow::Owned(match elem {
+        Elem::F32 => u32::all(bytes).map(|x| f32::from_bits(reduced.map_or(x, |r| r.round(x)))).collect(),
         Elem::F16 => halves(bytes).unwrap_or_else(|| u16::all(bytes).map(f16_to_f32).collect()),
         Elem::Bf16 => u16::all(bytes).map(|x| f32::from_bits(u32::from(x) << 16)).collect(),
         _ => {
@@ -120,7 +122,7 @@ fn floats(elem: Elem, bytes: &[u8], reduced: Option<Reduced>) -> Vec<f32> {
                 _ => bytes.iter().map(|b| table[usize::from(*b)]).collect(),
             }
         }
-    }
+    })
 }
 
 /// A number that sums of products are made of.
@@ -158,15 +160,15 @@ impl Sum for i32 {
 }
 
 /// Rows and columns of the results that are kept in registers.
-pub(super) const ROWS: usize = 6;
+pub(super) const ROWS: usize = 8;
 pub(super) const COLS: usize = 32;
 
-/// One block of sums: the safe twin of the vector kernels.
-fn block<T: Sum>(rows: &[&[T]; ROWS], panel: &[[T; COLS]], sums: &mut [[T; COLS]; ROWS]) {
+/// One block of sums, whose rows are a pitch apart: the safe twin of the vector kernels.
+fn block<T: Sum>(rows: &[&[T]; ROWS], panel: &[[T; COLS]], sums: &mut [T], pitch: usize) {
     for (k, columns) in panel.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(rows) {
+        for (r, row) in rows.iter().enumerate() {
             let x = row[k];
-            sums.iter_mut().zip(columns).for_each(|(s, y)| *s = s.add(x, *y));
+            sums[r * pitch..].iter_mut().zip(columns).for_each(|(s, y)| *s = s.add(x, *y));
         }
     }
 }
@@ -182,17 +184,24 @@ fn best_sums<T: Sum>([m, n, k]: [usize; 3], a: &[T], b: &[T], start: Option<Vec<
     for j in (0..n).step_by(COLS) {
         let width = COLS.min(n - j);
         for (row, to) in b.chunks_exact(n.max(1)).zip(&mut panel) {
-            to[..width].copy_from_slice(&row[j..j + width]);
+            match row[j..].first_chunk() {
+                Some(whole) => *to = *whole,
+                None => to[..width].copy_from_slice(&row[j..]),
+            }
         }
         for i in (0..m).step_by(ROWS) {
             let height = ROWS.min(m - i);
-            let mut sums = [[T::default(); COLS]; ROWS];
-            for (r, row) in sums.iter_mut().enumerate().take(height) {
+            let rows: [&[T]; ROWS] = std::array::from_fn(|r| &a[(i + r.min(height - 1)) * k..][..k]);
+            if (height, width) == (ROWS, COLS) {
+                add(&rows, &panel, &mut out[i * n + j..], n);
+                continue;
+            }
+            let mut sums = [T::default(); ROWS * COLS];
+            for (r, row) in sums.chunks_exact_mut(COLS).enumerate().take(height) {
                 row[..width].copy_from_slice(&out[(i + r) * n + j..][..width]);
             }
-            let rows: [&[T]; ROWS] = std::array::from_fn(|r| &a[(i + r.min(height - 1)) * k..][..k]);
-            add(&rows, &panel, &mut sums);
-            for (r, row) in sums.iter().enumerate().take(height) {
+            add(&rows, &panel, &mut sums, COLS);
+            for (r, row) in sums.chunks_exact(COLS).enumerate().take(height) {
                 out[(i + r) * n + j..][..width].copy_from_slice(&row[..width]);
             }
         }

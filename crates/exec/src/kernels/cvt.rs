@@ -267,6 +267,12 @@ macro_rules! pairs {
 }
 
 fn to_small(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<RawMap> {
+    #[cfg(target_arch = "x86_64")]
+    if (from, to.bits(), level) == (Elem::F32, 8, Level::Avx512)
+        && let Some(raw) = to_bytes(to == Elem::I8, rounding)
+    {
+        return Some(raw);
+    }
     macro_rules! mode {
         ($mode:ident) => {
             match (from, to.bits()) {
@@ -281,6 +287,24 @@ fn to_small(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<Ra
         };
     }
     modes_of!(rounding, mode)
+}
+
+/// By the machine's own conversion, where it knows the mode.
+#[cfg(target_arch = "x86_64")]
+fn to_bytes(is_signed: bool, rounding: Rounding) -> Option<RawMap> {
+    use std::arch::x86_64::*;
+    macro_rules! mode {
+        ($mode:ident $round:ident) => {
+            Some(super::x86::to_bytes::<ToSmall<F32, U8AsI32, $mode>, { $round | _MM_FROUND_NO_EXC }>(is_signed))
+        };
+    }
+    match rounding {
+        Rounding::Rint | Rounding::CastRint => mode!(Rint _MM_FROUND_TO_NEAREST_INT),
+        Rounding::Floor => mode!(Floor _MM_FROUND_TO_NEG_INF),
+        Rounding::Ceil => mode!(Ceil _MM_FROUND_TO_POS_INF),
+        Rounding::None | Rounding::Trunc => mode!(Trunc _MM_FROUND_TO_ZERO),
+        Rounding::Round | Rounding::Odd => None,
+    }
 }
 
 fn to_integer(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<RawMap> {

@@ -2,6 +2,8 @@
 //! elements what it is on values. [`Func::eval`](tessera_isa::sem::Func::eval) is the definition, which tests compare
 //! all of them with.
 
+#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+
 use tessera_isa::codec::{Overflow, f16_to_f32};
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::math;
@@ -42,7 +44,7 @@ pub(super) trait Element {
 pub(super) const LANES: usize = 32;
 
 /// What a machine has instructions for that the compiler does not find by itself.
-pub(super) trait Machine {
+pub(super) trait Machine: Sized {
     /// Safety: the machine has the instructions.
     #[inline(always)]
     unsafe fn from_halves(raw: [u16; LANES]) -> [f32; LANES] {
@@ -57,6 +59,33 @@ pub(super) trait Machine {
         let mut raw = [0; LANES];
         raw.iter_mut().zip(values).for_each(|(raw, v)| *raw = Elem::F16.encode_f32(v, Overflow::Infinity) as u16);
         raw
+    }
+
+    /// bf16 as f32, in any order that [`Machine::to_pairs`] undoes.
+    ///
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn from_pairs(raw: [u16; LANES]) -> [f32; LANES] {
+        // SAFETY: the contract of this function.
+        unsafe { Bf16::get_all::<Self>(raw) }
+    }
+
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn to_pairs(values: [f32; LANES]) -> [u16; LANES] {
+        // SAFETY: the contract of this function.
+        unsafe { Bf16::put_all::<Self>(values) }
+    }
+
+    /// [`math::scaled`] of many.
+    ///
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn scaled(mut p: [f32; LANES], n: [f32; LANES]) -> [f32; LANES] {
+        for lane in 0..LANES {
+            p[lane] = math::scaled(p[lane], n[lane]);
+        }
+        p
     }
 }
 
@@ -89,6 +118,8 @@ pub(super) use element;
 
 element! {
     F32 u32 as f32: |x| f32::from_bits(x), |v| if v.is_nan() { 0x7FC0_0000 } else { v.to_bits() };
+    // Of functions that give no NaN but the one that arithmetic gives.
+    F32Settled u32 as f32: |x| f32::from_bits(x), |v| v.to_bits();
     Bf16 u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| bf16(v);
     Bf16Clamped u16 as f32: |x| f32::from_bits(u32::from(x) << 16), |v| bf16(clamped(v, BF16_MAX));
     I8 i8 as i8: |x| x, |v| v;
@@ -166,14 +197,85 @@ halves! {
     F16Clamped |v| clamped(v, F16_MAX);
 }
 
+/// bf16 two by two, where the machine computes them so ([`Machine::from_pairs`]).
+pub(super) struct Bf16Pairs;
+
+impl Element for Bf16Pairs {
+    type Raw = u16;
+    type Value = f32;
+
+    #[inline(always)]
+    fn get(raw: u16) -> f32 {
+        Bf16::get(raw)
+    }
+
+    #[inline(always)]
+    fn put(v: f32) -> u16 {
+        bf16(v)
+    }
+
+    #[inline(always)]
+    unsafe fn get_all<M: Machine>(raw: [u16; LANES]) -> [f32; LANES] {
+        // SAFETY: the contract of this function.
+        unsafe { M::from_pairs(raw) }
+    }
+
+    #[inline(always)]
+    unsafe fn put_all<M: Machine>(values: [f32; LANES]) -> [u16; LANES] {
+        // SAFETY: the contract of this function.
+        unsafe { M::to_pairs(values) }
+    }
+}
+
+/// A float of 16 bits as its code: of a type with this infinity and this NaN.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Code<const INFINITY: u16, const NO_NUMBER: u16>(u16);
+
+impl<const INFINITY: u16, const NO_NUMBER: u16> Code<INFINITY, NO_NUMBER> {
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        self.0 & 0x7FFF > INFINITY
+    }
+
+    /// Rises with the number, -0 below +0.
+    #[inline(always)]
+    fn rank(self) -> i16 {
+        let bits = self.0 as i16;
+        bits ^ (bits >> 15 & 0x7FFF)
+    }
+
+    /// One of two numbers, or NaN where one of them is.
+    #[inline(always)]
+    fn either(self, other: Self, is_first: bool) -> Self {
+        let chosen = if is_first { self } else { other };
+        if self.is_nan() | other.is_nan() { Code(NO_NUMBER) } else { chosen }
+    }
+}
+
+type HalfCode = Code<0x7C00, 0x7E00>;
+type BrainCode = Code<0x7F80, 0x7FC0>;
+
+element! {
+    F16Code u16 as HalfCode: |x| Code(x), |v| v.0;
+    Bf16Code u16 as BrainCode: |x| Code(x), |v| v.0;
+}
+
 /// A function of up to three values of one type.
-pub(super) trait Fun<V> {
+pub(super) trait Fun<V: Copy + Default> {
     /// The result.
     fn of(x: V, y: V, z: V) -> V;
 
-    /// Computes anew what `of` was not made for, after it has run on all lanes.
+    /// The results of many.
+    ///
+    /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
-    fn settle(_x: &[V], _y: &[V], _out: &mut [V]) {}
+    unsafe fn of_all<M: Machine>(x: &[V; LANES], y: &[V; LANES], z: &[V; LANES]) -> [V; LANES] {
+        let mut out = [V::default(); LANES];
+        for lane in 0..LANES {
+            out[lane] = Self::of(x[lane], y[lane], z[lane]);
+        }
+        out
+    }
 }
 
 /// Functions over a type, in the names of [`Func`](tessera_isa::sem::Func).
@@ -202,10 +304,7 @@ markers! {
 functions! { f32:
     Relu |x, _y, _z| if x > 0.0 || x.is_nan() { x } else { 0.0 };
     Recip |x, _y, _z| 1.0 / x;
-    Exp |x, _y, _z| math::exp(x);
-    Log |x, _y, _z| math::log(x);
     Sqrt |x, _y, _z| x.sqrt();
-    Rsqrt |x, _y, _z| math::rsqrt(x);
     Add |x, y, _z| x + y;
     Sub |x, y, _z| x - y;
     Mul |x, y, _z| x * y;
@@ -215,11 +314,19 @@ functions! { f32:
     Max |x, y, _z| either(x, y, (x > y) | ((x == y) & y.is_sign_negative()));
     Min |x, y, _z| either(x, y, (x < y) | ((x == y) & x.is_sign_negative()));
     Prelu |x, y, _z| if x > 0.0 { x } else { y * x };
-    ExpDif |x, y, _z| math::exp(x - y);
     AddAdd |x, y, z| (x + y) + z;
     SubAdd |x, y, z| (x - y) + z;
     Axpy |x, y, z| z + x * y;
 }
+
+macro_rules! ranked {
+    ($($type:ty)*) => {$(functions! { $type:
+        Relu |x, _y, _z| x.either(if x.rank() < 0 { Code(0) } else { x }, false);
+        Max |x, y, _z| x.either(y, x.rank() > y.rank());
+        Min |x, y, _z| x.either(y, x.rank() < y.rank());
+    })*};
+}
+ranked! { HalfCode BrainCode }
 
 /// One of two numbers, or NaN where one of them is.
 #[inline(always)]
@@ -228,32 +335,78 @@ fn either(x: f32, y: f32, is_first: bool) -> f32 {
     if x.is_nan() | y.is_nan() { f32::NAN } else { chosen }
 }
 
-/// The remainders: all lanes as if the quotient were small, and those where it is not once more.
-macro_rules! remainders {
-    ($($func:ident |$r:ident, $y:ident| $value:expr, $whole:path;)*) => {$(
+/// e to some power: all lanes at once, by what the machine has to scale with.
+macro_rules! powers {
+    ($($func:ident |$x:ident, $y:ident| $power:expr;)*) => {$(
         impl Fun<f32> for $func {
             #[inline(always)]
-            fn of(x: f32, $y: f32, _z: f32) -> f32 {
-                let $r = math::fmod_near(x, $y).0;
-                $value
+            fn of($x: f32, $y: f32, _z: f32) -> f32 {
+                math::exp($power)
             }
 
             #[inline(always)]
-            fn settle(x: &[f32], y: &[f32], out: &mut [f32]) {
-                if x.iter().zip(y).fold(true, |all, (x, y)| all & math::fmod_near(*x, *y).1) {
-                    return;
+            unsafe fn of_all<M: Machine>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+                let (mut p, mut n) = ([0.0; LANES], [0.0; LANES]);
+                for lane in 0..LANES {
+                    let ($x, $y) = (x[lane], y[lane]);
+                    (p[lane], n[lane]) = math::exp_parts($power);
                 }
-                for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
-                    *out = $whole(*x, *y);
+                // SAFETY: the contract of this function.
+                let mut out = unsafe { M::scaled(p, n) };
+                for lane in 0..LANES {
+                    let ($x, $y) = (x[lane], y[lane]);
+                    out[lane] = if $power.is_nan() { f32::NAN } else { out[lane] };
                 }
+                out
             }
         }
     )*};
 }
 
-remainders! {
-    Fmod |r, _y| r, math::fmod;
-    Rem |r, y| math::floored(r, y), math::rem;
+powers! {
+    Exp |x, _y| x;
+    ExpDif |x, y| x - y;
+}
+
+/// Functions that are simple where [`math::is_usual`], and computed whole where one lane is not.
+macro_rules! usually {
+    ($($func:ident |$x:ident, $y:ident| $is_usual:expr, $usual:expr, $whole:expr;)*) => {$(
+        impl Fun<f32> for $func {
+            #[inline(always)]
+            fn of($x: f32, $y: f32, _z: f32) -> f32 {
+                $whole
+            }
+
+            #[inline(always)]
+            unsafe fn of_all<M: Machine>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+                let mut out = [0.0; LANES];
+                let mut all = true;
+                for lane in 0..LANES {
+                    let ($x, $y) = (x[lane], y[lane]);
+                    all &= $is_usual;
+                }
+                if all {
+                    for lane in 0..LANES {
+                        let ($x, $y) = (x[lane], y[lane]);
+                        out[lane] = $usual;
+                    }
+                } else {
+                    for lane in 0..LANES {
+                        let ($x, $y) = (x[lane], y[lane]);
+                        out[lane] = $whole;
+                    }
+                }
+                out
+            }
+        }
+    )*};
+}
+
+usually! {
+    Log |x, _y| math::is_usual(x), math::log_usual(x, 0), math::log(x);
+    Rsqrt |x, _y| math::is_usual(x), math::rsqrt_usual(x), math::rsqrt(x);
+    Fmod |x, y| math::fmod_near(x, y).1, math::fmod_near(x, y).0, math::fmod(x, y);
+    Rem |x, y| math::fmod_near(x, y).1, math::floored(math::fmod_near(x, y).0, y), math::rem(x, y);
 }
 
 /// What wraps, so that the sign of the type does not matter. Of floats, these only touch the sign bit.

@@ -46,6 +46,31 @@ pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2
     }
 }
 
+/// The results of as many rows of f32 as `results`, which lie a pitch apart, where the machine has a kernel for it: it
+/// turns them in registers instead of gathering them. `elements` are those of all rows.
+pub(super) fn fold_rows(
+    func: Func,
+    from: Elem,
+    to: Elem,
+    results: usize,
+    elements: usize,
+    (rows, pitch): (&[u8], isize),
+) -> Option<Vec<u8>> {
+    #[cfg(target_arch = "x86_64")]
+    if (from, to) == (Elem::F32, Elem::F32) && results >= 16 && Level::best() >= Level::Avx512 {
+        let kernel = super::x86::row_fold(func)?;
+        let depth = elements / results;
+        let end = usize::try_from(pitch).ok()?.checked_mul(results - 1)?.checked_add(depth * 4)?;
+        rows.get(..end)?;
+        let mut out = vec![0.0; results];
+        // SAFETY: the last row ends inside, and the machine has the instructions.
+        unsafe { kernel(rows.as_ptr(), pitch, depth, f32::from_bits(func.start(to) as u32), &mut out) };
+        return Some(out.into_iter().flat_map(f32::to_le_bytes).collect());
+    }
+    let _ = (func, from, to, results, elements, rows, pitch);
+    None
+}
+
 /// The place of the first greatest or least element of each result, or that element (isa/reduce.md 5).
 fn arg(greatest: bool, value: bool, from: Elem, to: Elem, results: usize, x: &[u8]) -> Option<Vec<u8>> {
     macro_rules! kernel {

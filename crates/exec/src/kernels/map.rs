@@ -3,14 +3,14 @@
 //! One loop serves every function and type: it loads a few elements of each operand, computes, and stores, so that an
 //! instruction may work in place and the compiler makes vectors of it. The safe twin is [`Mapped::eval`].
 
-use super::cvt;
+#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+
+use super::choose::choose;
 use super::element::*;
 use super::pair::parts;
 use super::{Level, OutOfBounds};
 use crate::nest::{DST, Nest, OPERANDS, Place, read_bits, write_bits};
 use smallvec::SmallVec;
-use std::marker::PhantomData;
-use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
@@ -54,7 +54,7 @@ pub struct MapKernel {
 }
 
 /// Arguments at most.
-const ARGS: usize = OPERANDS - 1;
+pub(super) const ARGS: usize = OPERANDS - 1;
 
 /// A kernel over two loops: where the destination and up to three arguments start.
 ///
@@ -66,14 +66,14 @@ pub(super) type RawMap = unsafe fn([*mut u8; OPERANDS], &Loops);
 /// Rows and elements of a row, with the strides of the destination and of the arguments in bytes. The inner stride of a
 /// scalar is [`SCALAR`]: its value stands where it starts.
 pub(super) struct Loops {
-    rows: usize,
-    row_step: [isize; OPERANDS],
-    n: usize,
-    step: [isize; OPERANDS],
+    pub rows: usize,
+    pub row_step: [isize; OPERANDS],
+    pub n: usize,
+    pub step: [isize; OPERANDS],
 }
 
 /// No stride of an operand.
-const SCALAR: isize = isize::MIN;
+pub(super) const SCALAR: isize = isize::MIN;
 
 impl MapKernel {
     /// Chooses the kernel of a nest whose operands are the destination and the arguments that are elements.
@@ -186,187 +186,21 @@ pub(super) trait Op {
 
     fn apply(a: Value<Self::A>, b: Value<Self::B>, c: Value<Self::C>) -> Value<Self::D>;
 
-    /// See [`Fun::settle`].
+    /// See [`Fun::of_all`].
+    ///
+    /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
-    fn settle(_a: &[Value<Self::A>], _b: &[Value<Self::B>], _out: &mut [Value<Self::D>]) {}
+    unsafe fn apply_all<M: Machine>(a: &Values<Self::A>, b: &Values<Self::B>, c: &Values<Self::C>) -> Values<Self::D> {
+        let mut out = [Value::<Self::D>::default(); LANES];
+        for lane in 0..LANES {
+            out[lane] = Self::apply(a[lane], b[lane], c[lane]);
+        }
+        out
+    }
 }
 
 pub(super) type Value<E> = <E as Element>::Value;
-
-/// A function of one, two or three elements; the third is of the result's type.
-struct One<F, E>(PhantomData<(F, E)>);
-struct Two<F, E>(PhantomData<(F, E)>);
-struct Three<F, E, D>(PhantomData<(F, E, D)>);
-
-impl<F: Fun<Value<E>>, E: Element> Op for One<F, E> {
-    type A = E;
-    type B = Nothing;
-    type C = Nothing;
-    type D = E;
-
-    #[inline(always)]
-    fn apply(a: Value<E>, (): (), (): ()) -> Value<E> {
-        F::of(a, Value::<E>::default(), Value::<E>::default())
-    }
-}
-
-impl<F: Fun<Value<E>>, E: Element> Op for Two<F, E> {
-    type A = E;
-    type B = E;
-    type C = Nothing;
-    type D = E;
-
-    #[inline(always)]
-    fn apply(a: Value<E>, b: Value<E>, (): ()) -> Value<E> {
-        F::of(a, b, Value::<E>::default())
-    }
-
-    #[inline(always)]
-    fn settle(a: &[Value<E>], b: &[Value<E>], out: &mut [Value<E>]) {
-        F::settle(a, b, out);
-    }
-}
-
-impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for Three<F, E, D> {
-    type A = E;
-    type B = E;
-    type C = D;
-    type D = D;
-
-    #[inline(always)]
-    fn apply(a: Value<E>, b: Value<E>, c: Value<E>) -> Value<E> {
-        F::of(a, b, c)
-    }
-}
-
-/// The kernel of a function with its types, and the values of its scalars.
-fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8]; ARGS])> {
-    let to = mapped.to;
-    let first = mapped.elements().next()?;
-    if let Func::Cvt { rounding, saturation } = mapped.func {
-        return cvt::choose(first, to, rounding, saturation, level);
-    }
-    // The third argument alone may be of another type: the result's.
-    let is_kept = |(n, (elem, scalar)): (usize, &(Elem, Option<u64>))| match scalar {
-        Some(_) => elem.is_float() == first.is_float(),
-        None => *elem == if n == 2 { to } else { first },
-    };
-    if !mapped.args.iter().enumerate().all(is_kept) || (first != to && mapped.func != Func::Axpy) {
-        return None;
-    }
-    let mut scalars = [[0; 8]; ARGS];
-    for ((elem, bits), bytes) in mapped.args.iter().zip(&mut scalars).filter_map(|((e, s), b)| Some(((*e, (*s)?), b))) {
-        match elem.decode(bits) {
-            // A float enters as the f32 that it is, whatever the type of the elements (isa/scalar.md 2).
-            Number::Float(v) => bytes[..4].copy_from_slice(&(v as f32).to_ne_bytes()),
-            Number::Int(v) => *bytes = (v as u64).to_le_bytes(),
-        }
-    }
-    let raw = match to.is_float() {
-        true => of_floats(mapped.func, first, to, level),
-        false => wrapping(mapped.func, to, level).or_else(|| of_integers(mapped.func, to, level)),
-    };
-    Some((raw?, scalars))
-}
-
-/// The kernel of one of some functions; `$types` makes it of a function and how many arguments it has.
-macro_rules! among {
-    ($func:expr, $types:ident: $($arity:ident $($name:ident)*;)*) => {
-        match $func {
-            $($(Func::$name => $types!($arity $name),)*)*
-            _ => None,
-        }
-    };
-}
-
-fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
-    macro_rules! floats {
-        (Three $name:ident) => {
-            match (elem, to) {
-                (Elem::F32, Elem::F32) => Some(leveled::<Three<$name, F32, F32>>(level)),
-                (Elem::F16, Elem::F16) => Some(leveled::<Three<$name, F16, F16>>(level)),
-                (Elem::Bf16, Elem::Bf16) => Some(leveled::<Three<$name, Bf16, Bf16>>(level)),
-                (Elem::F16, Elem::F32) => Some(leveled::<Three<$name, F16, F32>>(level)),
-                (Elem::Bf16, Elem::F32) => Some(leveled::<Three<$name, Bf16, F32>>(level)),
-                _ => None,
-            }
-        };
-        ($arity:ident $name:ident) => {
-            match elem {
-                Elem::F32 => Some(leveled::<$arity<$name, F32>>(level)),
-                Elem::F16 => Some(leveled::<$arity<$name, F16>>(level)),
-                Elem::Bf16 => Some(leveled::<$arity<$name, Bf16>>(level)),
-                _ => None,
-            }
-        };
-    }
-    macro_rules! bits {
-        ($name:ident) => {
-            match elem.bits() {
-                32 => Some(narrow::<One<$name, U32>>(level)),
-                16 => Some(narrow::<One<$name, U16>>(level)),
-                _ => None,
-            }
-        };
-    }
-    match func {
-        Func::Abs => bits!(SignOff),
-        Func::Neg => bits!(SignFlipped),
-        _ => among! { func, floats:
-            One Relu Recip Exp Log Sqrt Rsqrt;
-            Two Add Sub Mul Div MulRecip Rem Fmod Pow Max Min Prelu ExpDif;
-            Three AddAdd SubAdd Axpy;
-        },
-    }
-}
-
-/// Integer functions for which the sign of the type does not matter.
-fn wrapping(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
-    macro_rules! unsigned {
-        (@ $($op:tt)*) => { Some(narrow::<$($op)*>(level)) };
-        (Three $name:ident) => {
-            match elem.bits() {
-                8 => unsigned!(@ Three<$name, U8, U8>),
-                16 => unsigned!(@ Three<$name, U16, U16>),
-                32 => unsigned!(@ Three<$name, U32, U32>),
-                64 => unsigned!(@ Three<$name, U64, U64>),
-                _ => None,
-            }
-        };
-        ($arity:ident $name:ident) => {
-            match elem.bits() {
-                8 => unsigned!(@ $arity<$name, U8>),
-                16 => unsigned!(@ $arity<$name, U16>),
-                32 => unsigned!(@ $arity<$name, U32>),
-                64 => unsigned!(@ $arity<$name, U64>),
-                _ => None,
-            }
-        };
-    }
-    among! { func, unsigned:
-        One Neg Not;
-        Two Add Sub Mul And Or Xor Shl;
-        Three AddAdd SubAdd;
-    }
-}
-
-fn of_integers(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
-    macro_rules! integers {
-        ($arity:ident $name:ident) => {
-            integers!($arity $name: I8 I16 I32 I64 U8 U16 U32 U64)
-        };
-        ($arity:ident $name:ident: $($elem:ident)*) => {
-            match elem {
-                $(Elem::$elem => Some(narrow::<$arity<$name, $elem>>(level)),)*
-                _ => None,
-            }
-        };
-    }
-    among! { func, integers:
-        One Abs Relu Recip;
-        Two Div Rem Fmod Pow Max Min Shr;
-    }
-}
+pub(super) type Values<E> = [<E as Element>::Value; LANES];
 
 /// Loads up to `m` elements from the `i`-th on; what is beyond them is any number.
 ///
@@ -416,14 +250,9 @@ unsafe fn row<O: Op, M: Machine>(at: [*mut u8; OPERANDS], step: &[isize; OPERAND
                 load::<O::C, M>(at[3], step[3], i, m),
             )
         };
-        let mut values = [Value::<O::D>::default(); LANES];
-        for (lane, value) in values.iter_mut().enumerate() {
-            *value = O::apply(a[lane], b[lane], c[lane]);
-        }
-        O::settle(&a, &b, &mut values);
-        // SAFETY: elements `i` to `i + m` of the loop.
+        // SAFETY: the contract of this function, and elements `i` to `i + m` of the loop.
         unsafe {
-            let out = O::D::put_all::<M>(values);
+            let out = O::D::put_all::<M>(O::apply_all::<M>(&a, &b, &c));
             if step[DST] == size && m == LANES {
                 point(i).cast::<[<O::D as Element>::Raw; LANES]>().write_unaligned(out);
             } else {
@@ -438,10 +267,25 @@ unsafe fn row<O: Op, M: Machine>(at: [*mut u8; OPERANDS], step: &[isize; OPERAND
 
 /// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn all<O: Op, M: Machine>(mut at: [*mut u8; OPERANDS], loops: &Loops) {
+unsafe fn all<O: Op, M: Machine>(at: [*mut u8; OPERANDS], loops: &Loops) {
+    // SAFETY: the contract of this function.
+    unsafe { rest_of_rows::<O, M>(at, loops, 0) };
+}
+
+/// What is left of every row when its first `done` elements are.
+///
+/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
+#[inline(always)]
+pub(super) unsafe fn rest_of_rows<O: Op, M: Machine>(mut at: [*mut u8; OPERANDS], loops: &Loops, done: usize) {
+    if done >= loops.n {
+        return;
+    }
+    for (p, step) in at.iter_mut().zip(loops.step).filter(|(_, step)| *step != SCALAR) {
+        *p = p.wrapping_offset(step.wrapping_mul(done as isize));
+    }
     for _ in 0..loops.rows {
         // SAFETY: the contract of this function.
-        unsafe { row::<O, M>(at, &loops.step, loops.n) };
+        unsafe { row::<O, M>(at, &loops.step, loops.n - done) };
         at.iter_mut().zip(loops.row_step).for_each(|(p, step)| *p = p.wrapping_offset(step));
     }
 }
@@ -457,13 +301,22 @@ macro_rules! compiled {
         }
     )*};
 }
-compiled! { avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,f16c" avx2 Avx2 "avx2,f16c" }
+compiled! { avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma" avx2 Avx2 "avx2,f16c,fma" }
 
 /// The kernel of a level.
 pub(super) fn leveled<O: Op>(level: Level) -> RawMap {
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx512 {
         return avx512::<O>;
+    }
+    narrow::<O>(level)
+}
+
+/// The same, by pairs of elements where the level has vectors for that.
+pub(super) fn paired<O: Op, P: Op>(level: Level) -> RawMap {
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 {
+        return avx512::<P>;
     }
     narrow::<O>(level)
 }

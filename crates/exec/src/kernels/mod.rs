@@ -44,6 +44,7 @@ macro_rules! leveled {
 }
 
 mod bytes;
+mod choose;
 mod contract;
 mod convert;
 mod cvt;

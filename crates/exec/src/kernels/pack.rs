@@ -4,6 +4,8 @@
 use super::Level;
 use super::element::*;
 use super::fold::Bits;
+#[cfg(target_arch = "x86_64")]
+use super::x86::{Question, bits as bits_by_masks};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Cmp;
 
@@ -11,6 +13,10 @@ use tessera_isa::inst::Cmp;
 pub(super) fn compare(cmp: Cmp, elem: Elem, columns: usize, x: &[u8], y: &[u8]) -> Option<Vec<u8>> {
     // With the arguments exchanged, and the opposite: `ne` is true of a NaN, and the other five are false.
     let (x, y) = if matches!(cmp, Cmp::Gt | Cmp::Ge) { (y, x) } else { (x, y) };
+    #[cfg(target_arch = "x86_64")]
+    if let Some(found) = by_masks(cmp, elem, columns, x, y) {
+        return Some(found);
+    }
     macro_rules! kernel {
         ($op:ident: $($elem:ident)*) => {
             match elem {
@@ -29,6 +35,28 @@ pub(super) fn compare(cmp: Cmp, elem: Elem, columns: usize, x: &[u8], y: &[u8]) 
         Cmp::Lt | Cmp::Gt => types!(Less),
         Cmp::Le | Cmp::Ge => types!(LessOrEqual),
     }
+}
+
+/// The same by instructions that make bits, where the machine has them.
+#[cfg(target_arch = "x86_64")]
+fn by_masks(cmp: Cmp, elem: Elem, columns: usize, x: &[u8], y: &[u8]) -> Option<Vec<u8>> {
+    let question = match cmp {
+        Cmp::Eq | Cmp::Ne => Question::Equal,
+        Cmp::Lt | Cmp::Gt => Question::Less,
+        Cmp::Le | Cmp::Ge => Question::LessOrEqual,
+    };
+    let bits = bits_by_masks(elem, question).filter(|_| Level::best() >= Level::Avx512)?;
+    let size = elem.bits() as usize / 8;
+    // Rows that end with a byte are one long row.
+    let whole = columns.is_multiple_of(8) && columns > 0;
+    let columns = if whole { x.len().min(y.len()) / size } else { columns };
+    let (row, bytes) = ((columns * size).max(1), columns.div_ceil(8).max(1));
+    let mut out = vec![0; x.len() / row * bytes];
+    for ((x, y), out) in x.chunks_exact(row).zip(y.chunks_exact(row)).zip(out.chunks_exact_mut(bytes)) {
+        // SAFETY: rows of so many elements and the bytes of their bits, on a machine that was asked.
+        unsafe { bits(x.as_ptr(), y.as_ptr(), columns, cmp == Cmp::Ne, out.as_mut_ptr()) };
+    }
+    Some(out)
 }
 
 trait Holds<V> {
@@ -90,19 +118,18 @@ leveled! {
 }
 
 /// Of two rows of elements of `size` bytes, the first where the bit of the mask is 1.
-pub(super) fn select(size: usize, columns: usize, mask: &[u8], x: &[u8], y: &[u8]) -> Vec<u8> {
+pub(super) fn select(size: usize, columns: usize, mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
     match size {
-        1 => best_picked::<u8>(columns, mask, x, y),
-        2 => best_picked::<u16>(columns, mask, x, y),
-        4 => best_picked::<u32>(columns, mask, x, y),
-        _ => best_picked::<u64>(columns, mask, x, y),
+        1 => best_picked::<u8>(columns, mask, x, y, out),
+        2 => best_picked::<u16>(columns, mask, x, y, out),
+        4 => best_picked::<u32>(columns, mask, x, y, out),
+        _ => best_picked::<u64>(columns, mask, x, y, out),
     }
 }
 
 #[inline(always)]
-fn picked<T: Bits + Copy>(columns: usize, mask: &[u8], x: &[u8], y: &[u8]) -> Vec<u8> {
+fn picked<T: Bits + Copy>(columns: usize, mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
     let size = size_of::<T>();
-    let mut out = vec![0; x.len()];
     let (row, bytes) = ((columns * size).max(1), columns.div_ceil(8).max(1));
     let rows = x.chunks_exact(row).zip(y.chunks_exact(row)).zip(out.chunks_exact_mut(row));
     for (((mut x, mut y), mut out), mut mask) in rows.zip(mask.chunks_exact(bytes)) {
@@ -125,12 +152,11 @@ fn picked<T: Bits + Copy>(columns: usize, mask: &[u8], x: &[u8], y: &[u8]) -> Ve
             }
         }
     }
-    out
 }
 
 leveled! {
-    fn best_picked[T: Bits + Copy][T](columns: usize, mask: &[u8], x: &[u8], y: &[u8]) -> Vec<u8> where [] {
-        picked::<T>(columns, mask, x, y)
+    fn best_picked[T: Bits + Copy][T](columns: usize, mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) where [] {
+        picked::<T>(columns, mask, x, y, out)
     }
     "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
 }

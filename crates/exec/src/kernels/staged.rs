@@ -6,8 +6,9 @@
 //! still in rising k (reduce.md 5, matrix.md 1).
 
 use super::contract::{contract, scaled};
-use super::fold::fold;
+use super::fold::{Bits, fold, fold_rows};
 use super::pack::{compare, select};
+use super::pair::parts;
 use super::{Kernel, Level, OutOfBounds, Sides};
 use crate::engine::memory::Memories;
 use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
@@ -54,6 +55,8 @@ pub(crate) struct Stage {
     pub columns: u64,
     /// See [`Stage::dense_at`].
     dense: Option<usize>,
+    /// See [`Stage::rows_of`].
+    rows: Option<(usize, isize)>,
 }
 
 impl Stage {
@@ -72,8 +75,8 @@ impl Stage {
         let here = Operand { layout: &dense, map: buffer, bits: elem.bits() };
         let nests = lower(extent, &if is_read { [here, there] } else { [there, here] });
         let kernels = nests.iter().map(|nest| Kernel::new(nest, Level::best())).collect();
-        let dense = if is_read { Stage::dense_at(&nests, elem, len) } else { None };
-        Stage { operand, elem, nests, kernels, len: len as usize, columns, dense }
+        let (dense, rows) = (Stage::dense_at(&nests, elem, len, is_read), Stage::rows_of(&nests, elem, columns));
+        Stage { operand, elem, nests, kernels, len: len as usize, columns, dense, rows }
     }
 
     /// Where each element of the buffer lies in the operand.
@@ -110,20 +113,54 @@ impl Stage {
         if let Some(bytes) = self.dense.and_then(|first| memory.get(at + first..at + first + self.bytes())) {
             return Ok(Cow::Borrowed(bytes));
         }
+        self.copy(memory, at).map(Cow::Owned)
+    }
+
+    fn copy(&self, memory: &[u8], at: usize) -> Result<Vec<u8>, OutOfBounds> {
         let mut bytes = vec![0; self.bytes()];
         for kernel in &self.kernels {
             kernel.run(Sides::Two(memory, &mut bytes), [at, 0])?;
         }
-        Ok(Cow::Owned(bytes))
+        Ok(bytes)
     }
 
     /// The byte of the operand where the buffer's first element lies, where all others follow in order.
-    fn dense_at(nests: &Nests, elem: Elem, len: u64) -> Option<usize> {
+    fn dense_at(nests: &Nests, elem: Elem, len: u64, is_read: bool) -> Option<usize> {
         let [nest] = nests.as_slice() else { return None };
         let [dim] = nest.dims.as_slice() else { return None };
+        let (there, here) = if is_read { (SRC, DST) } else { (DST, SRC) };
         let size = i64::from(elem.bits() / 8);
-        let in_order = dim.step[DST] == size && dim.step[SRC] == size && dim.extent == len && nest.base[DST] == 0;
-        (in_order && size > 0 && nest.bits[SRC] == elem.bits()).then(|| usize::try_from(nest.base[SRC]).ok())?
+        let in_order = dim.step[DST] == size && dim.step[SRC] == size && dim.extent == len && nest.base[here] == 0;
+        (in_order && size > 0 && nest.bits[SRC] == elem.bits()).then(|| usize::try_from(nest.base[there]).ok())?
+    }
+
+    /// Where a column of the buffer is a row of the operand: the byte of the first one, and the bytes between them.
+    fn rows_of(nests: &Nests, elem: Elem, columns: u64) -> Option<(usize, isize)> {
+        let [nest] = nests.as_slice() else { return None };
+        let [along, across] = nest.dims.as_slice() else { return None };
+        let size = i64::from(elem.bits() / 8);
+        let is_turned = along.step[SRC] == size
+            && along.step[DST] == size.checked_mul(columns as i64)?
+            && across.step[DST] == size
+            && across.extent == columns;
+        (is_turned && nest.base[DST] == 0)
+            .then(|| Some((usize::try_from(nest.base[SRC]).ok()?, across.step[SRC] as isize)))?
+    }
+
+    /// The bytes of an operand that [lies dense](Stage::dense_at).
+    fn range(&self, place: Place) -> Option<std::ops::Range<usize>> {
+        let first = place.at.checked_add(self.dense?)?;
+        Some(first..first.checked_add(self.bytes())?)
+    }
+}
+
+/// Elements of `N` bytes by their indices.
+fn pick<const N: usize, I: Bits + Into<u64>>(src: &[u8], idx: &[u8], out: &mut [u8]) {
+    let src = src.as_chunks::<N>().0;
+    for (to, k) in out.as_chunks_mut::<N>().0.iter_mut().zip(I::all(idx)) {
+        if let Some(from) = src.get(k.into() as usize) {
+            *to = *from;
+        }
     }
 }
 
@@ -217,6 +254,9 @@ impl Staged {
 
     /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+        if self.select_there(memories, places).is_some() {
+            return Ok(());
+        }
         let out = self.results(memories, places)?;
         let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
         let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
@@ -226,10 +266,48 @@ impl Staged {
         Ok(())
     }
 
+    /// Selects where everything but the mask lies dense and apart, without copies.
+    fn select_there<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
+        let (What::Select { columns, scalar: None }, [mask, x, y]) = (self.what, self.inputs.as_slice()) else {
+            return None;
+        };
+        let place = |stage: &Stage| places.get(usize::from(stage.operand)).copied();
+        let (mask_at, x_at, y_at, out_at) = (place(mask)?, place(x)?, place(y)?, place(&self.output)?);
+        let bits = mask.copy(memories.get_mut(mask_at.memory.index())?.as_mut(), mask_at.at).ok()?;
+        let (x_bytes, y_bytes, out) = (x.range(x_at)?, y.range(y_at)?, self.output.range(out_at)?);
+        let is_apart = |at: Place, bytes: &std::ops::Range<usize>| {
+            at.memory != out_at.memory || bytes.end <= out.start || out.end <= bytes.start
+        };
+        let [(x, x_len), (y, y_len), (to, to_len)] = parts(memories, [x_at, y_at, out_at].map(|p| p.memory.index()))?;
+        let fits = x_bytes.end <= x_len && y_bytes.end <= y_len && out.end <= to_len;
+        if !fits || !is_apart(x_at, &x_bytes) || !is_apart(y_at, &y_bytes) {
+            return None;
+        }
+        // SAFETY: the ranges lie in memories that are borrowed for this call, and the one that is written is apart from
+        // the others.
+        let (x, y, to) = unsafe {
+            (
+                std::slice::from_raw_parts(x.add(x_bytes.start), x_bytes.len()),
+                std::slice::from_raw_parts(y.add(y_bytes.start), y_bytes.len()),
+                std::slice::from_raw_parts_mut(to.add(out.start), out.len()),
+            )
+        };
+        select(self.output.elem.bits() as usize / 8, columns, &bits, x, y, to);
+        Some(())
+    }
+
     /// The dense results.
     fn results<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<Vec<u8>, OutOfBounds> {
         // Borrowed once, all together: inputs may share a memory, and what lies dense in it is read there.
         let all: SmallVec<[&[u8]; 16]> = memories.iter_mut().map(|memory| &*memory.as_mut()).collect();
+        if let (What::Reduce { func, to, .. }, [input]) = (self.what, self.inputs.as_slice())
+            && let Some((first, pitch)) = input.rows
+            && let Some(place) = places.get(usize::from(input.operand))
+            && let Some(rows) = all.get(place.memory.index()).and_then(|memory| memory.get(place.at + first..))
+            && let Some(out) = fold_rows(func, input.elem, to, input.columns as usize, input.len, (rows, pitch))
+        {
+            return Ok(out);
+        }
         let mut inputs: SmallVec<[Cow<'_, [u8]>; 3]> = SmallVec::new();
         for input in &self.inputs {
             let place = places.get(usize::from(input.operand)).ok_or(OutOfBounds::NOWHERE)?;
@@ -253,12 +331,14 @@ impl Staged {
             (What::Select { columns, scalar }, [mask, inputs @ ..]) => {
                 let all = |bits: u64| repeated(self.output.elem, bits, self.output.len);
                 let size = self.output.elem.bits() as usize / 8;
+                let mut out = vec![0; self.output.bytes()];
                 match (scalar, inputs) {
-                    (None, [x, y]) => select(size, columns, mask, x, y),
-                    (Some((bits, true)), [y]) => select(size, columns, mask, &all(bits), y),
-                    (Some((bits, false)), [x]) => select(size, columns, mask, x, &all(bits)),
-                    _ => vec![0; self.output.bytes()],
+                    (None, [x, y]) => select(size, columns, mask, x, y, &mut out),
+                    (Some((bits, true)), [y]) => select(size, columns, mask, &all(bits), y, &mut out),
+                    (Some((bits, false)), [x]) => select(size, columns, mask, x, &all(bits), &mut out),
+                    _ => {}
                 }
+                out
             }
             _ => vec![0; self.output.bytes()],
         })
@@ -267,13 +347,35 @@ impl Staged {
     fn picked(&self, src: &[u8], idx: &[u8]) -> Vec<u8> {
         let (size, elem) = (self.output.elem.bits() as usize / 8, self.inputs[1].elem);
         let mut out = vec![0; self.output.bytes()];
-        for (k, to) in out.chunks_exact_mut(size.max(1)).enumerate() {
-            let at = read_bits(idx, (k * elem.bits() as usize / 8) as i64, elem.bits()) as usize * size;
-            if let Some(from) = src.get(at..at + size) {
-                to.copy_from_slice(from);
-            }
+        match (size, elem.bits()) {
+            (4, 32) => pick::<4, u32>(src, idx, &mut out),
+            (4, 16) => pick::<4, u16>(src, idx, &mut out),
+            (2, 32) => pick::<2, u32>(src, idx, &mut out),
+            (2, 16) => pick::<2, u16>(src, idx, &mut out),
+            (1, 32) => pick::<1, u32>(src, idx, &mut out),
+            (1, 16) => pick::<1, u16>(src, idx, &mut out),
+            (8, 32) => pick::<8, u32>(src, idx, &mut out),
+            (8, 16) => pick::<8, u16>(src, idx, &mut out),
+            _ => {}
         }
         out
+    }
+
+    /// Are all indices of a gather defined and in range, as far as can be seen at a glance?
+    pub(crate) fn is_in_range(&self, memories: &Memories, places: &[Place]) -> bool {
+        let [src, idx] = self.inputs.as_slice() else { return false };
+        let Some((at, memory)) = memories.operand(places, idx.operand) else { return false };
+        let Some(first) = idx.dense.map(|dense| at + dense) else { return false };
+        let Some(bytes) = memory.bytes().get(first..first + idx.bytes()) else { return false };
+        // Read as unsigned, a negative index is beyond half of its type.
+        let end = |half: usize| src.len.min(if idx.elem.is_signed() { half } else { 2 * half });
+        let is_defined = !memories.tracked || memory.defined().has_all(first, bytes.len());
+        is_defined
+            && match idx.elem.bits() {
+                32 => u32::all(bytes).fold(true, |all, k| all & ((k as usize) < end(1 << 31))),
+                16 => u16::all(bytes).fold(true, |all, k| all & (usize::from(k) < end(1 << 15))),
+                _ => false,
+            }
     }
 
     fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Vec<u8> {

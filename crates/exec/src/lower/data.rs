@@ -143,6 +143,9 @@ pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Plac
     let (What::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
         return Ok(());
     };
+    if staged.is_in_range(memories, places) {
+        return Ok(());
+    }
     let indices = staged.indices(memories, places);
     let offsets = if memories.tracked { idx.offsets(true) } else { Vec::new() };
     let place = memories.operand(places, idx.operand);

@@ -1,12 +1,15 @@
 //! The functions of floats that IEEE 754 does not fix: exp, log, rsqrt, pow, and the two remainders (elementwise.md 3).
 //!
-//! One algorithm each, of IEEE additions, products, quotients, square roots and integer operations only, none of them
-//! contracted: the bits are the same on every machine, whatever vector instructions a loop over it becomes. All work in
-//! binary64, where every f32 is normal, and round to f32 once at the end; that makes subnormal results, overflow and
-//! underflow come out by themselves. With a relative error of ε there, the result is within 0.5 + 2^24·ε units in the
-//! last place of f32, so 2^-44 leaves one result in about 2^19 not correctly rounded, and that one off by one.
-//! Nothing branches but the far case of the remainders, so that a loop becomes vector instructions: special values are
-//! selected.
+//! One algorithm each, of IEEE additions, products, fused multiply-adds, quotients, square roots and integer operations
+//! only, none of them contracted: the bits are the same on every machine, whatever vector instructions a loop over it
+//! becomes. Nothing branches but the far case of the remainders, so that a loop becomes vector instructions: special
+//! values are selected.
+//!
+//! exp, log and rsqrt work in binary32, where a vector has twice the lanes; `cargo run --release -p tessera-bench --bin
+//! ulp` finds their errors over every argument. The rest works in binary64, where every f32 is normal, and rounds to f32
+//! once at the end; that makes subnormal results, overflow and underflow come out by themselves. With a relative error of
+//! ε there, the result is within 0.5 + 2^24·ε units in the last place of f32, so 2^-44 leaves one result in about 2^19 not
+//! correctly rounded, and that one off by one.
 //!
 //! ```
 //! use tessera_isa::sem::math;
@@ -27,22 +30,97 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 const LN2_HIGH: f64 = f64::from_bits(0x3FE6_2E42_FEFA_3800);
 const LN2_LOW: f64 = f64::from_bits(0x3D2E_F357_93C7_6730);
 
+/// The same for a binary32 of magnitude below 2^22.
+const SMALL_ROUNDER: f32 = 12_582_912.0;
+
+/// ln 2 = LN2_10 + LN2_REST: the first has 10 bits, so that its products with exponents of two are exact.
+const LN2_10: f32 = 0.693_359_4;
+const LN2_REST: f32 = -2.121_944_4e-4;
+
 /// `e^x`.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
-    // A NaN passes both comparisons and makes a result that is not used.
-    let e = exp_f64(f64::from(x)) as f32;
+    let (p, n) = exp_parts(x);
+    let e = scaled(p, n);
     if x.is_nan() { NAN } else { e }
+}
+
+/// `e^x` = p·2^n with 0.7 < p < 1.5 and an integer n, of any number.
+#[inline(always)]
+pub fn exp_parts(x: f32) -> (f32, f32) {
+    // e^-104 is below half of the smallest f32, e^89 above the largest.
+    let x = if x < -104.0 { -104.0 } else { x };
+    let x = if x > 89.0 { 89.0 } else { x };
+    // x = n·ln 2 + r with |r| ≤ ln 2 / 2 and a bit, which is rounded once.
+    let n = x.mul_add(std::f32::consts::LOG2_E, SMALL_ROUNDER) - SMALL_ROUNDER;
+    let r = n.mul_add(-LN2_REST, n.mul_add(-LN2_10, x));
+    // e^r = 1 + r·(1 + r·q(r)), q by Remez' exchange for the relative error of e^r, which is 2^-28.2.
+    let q = EXP[4].mul_add(r, EXP[3]);
+    let q = q.mul_add(r, EXP[2]);
+    let q = q.mul_add(r, EXP[1]);
+    let q = q.mul_add(r, EXP[0]);
+    (q.mul_add(r, 1.0).mul_add(r, 1.0), n)
+}
+
+const EXP: [f32; 5] = [0.499_999_94, 0.166_665_21, 0.041_668_39, 0.008_368_718, 0.001_381_462_8];
+
+/// p·2^n, rounded once, of an integer n between -150 and 128.
+#[inline(always)]
+pub fn scaled(p: f32, n: f32) -> f32 {
+    // Two factors, neither of which leaves the range: 2^⌊n/2⌋ times p is exact. The low bits of the sum are n + 254.
+    let k = (n + (SMALL_ROUNDER + 254.0)).to_bits();
+    let first = (k >> 1) << 23;
+    let second = (k << 23).wrapping_sub(first);
+    p * f32::from_bits(first) * f32::from_bits(second)
+}
+
+/// Is it positive, finite and not subnormal?
+#[inline(always)]
+pub fn is_usual(x: f32) -> bool {
+    x.to_bits().wrapping_sub(0x0080_0000) < 0x7F00_0000
 }
 
 /// The natural logarithm.
 #[inline(always)]
 pub fn log(x: f32) -> f32 {
-    let l = log_f64(f64::from(x)) as f32;
+    let is_small = x < f32::MIN_POSITIVE;
+    let l = log_usual(if is_small { x * 33_554_432.0 } else { x }, if is_small { -25 } else { 0 });
     let l = if x == f32::INFINITY { x } else { l };
     let l = if x == 0.0 { f32::NEG_INFINITY } else { l };
     if x >= 0.0 { l } else { NAN }
 }
+
+/// `ln(x·2^shift)` where [`is_usual`].
+#[inline(always)]
+pub fn log_usual(x: f32, shift: i32) -> f32 {
+    const ROOT_HALF: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
+    // x = 2^k·(1 + r) with √½ ≤ 1 + r < √2, exact.
+    let above = x.to_bits().wrapping_sub(ROOT_HALF);
+    let k = ((above as i32 >> 23) + shift) as f32;
+    let r = f32::from_bits(x.to_bits().wrapping_sub(above & 0xFF80_0000)) - 1.0;
+    // ln(1 + r) = r + r²·p(r), p by Remez' exchange for the relative error of it, which is 2^-27.8.
+    let p = LOG[8].mul_add(r, LOG[7]);
+    let p = p.mul_add(r, LOG[6]);
+    let p = p.mul_add(r, LOG[5]);
+    let p = p.mul_add(r, LOG[4]);
+    let p = p.mul_add(r, LOG[3]);
+    let p = p.mul_add(r, LOG[2]);
+    let p = p.mul_add(r, LOG[1]);
+    let p = p.mul_add(r, LOG[0]);
+    k.mul_add(std::f32::consts::LN_2, (r * r).mul_add(p, r))
+}
+
+const LOG: [f32; 9] = [
+    -0.499_999_88,
+    0.333_333_25,
+    -0.250_015_97,
+    0.200_020_88,
+    -0.166_087_94,
+    0.141_792_37,
+    -0.132_427_22,
+    0.129_220_75,
+    -0.076_451_525,
+];
 
 /// `2^x`.
 pub fn exp2(x: f32) -> f32 {
@@ -58,14 +136,27 @@ pub fn log2(x: f32) -> f32 {
 /// `1 / √x`; -0 gives -inf.
 #[inline(always)]
 pub fn rsqrt(x: f32) -> f32 {
-    // IEEE's root and quotient leave δ < 2^-23, and one step of Newton's in binary64, where x·y is exact, ε = 1.5·δ²
-    // < 2^-45: a third of the time of a root and a quotient there. Zeros and infinity are right at once.
-    let start = 1.0 / x.sqrt();
-    let (half, y) = (0.5 * f64::from(x), f64::from(start));
-    let r = (y * (1.5 - half * y * y)) as f32;
-    let r = if (x == 0.0) | (x == f32::INFINITY) { start } else { r };
-    if x >= 0.0 { r } else { NAN }
+    let is_small = x < f32::MIN_POSITIVE;
+    let y = rsqrt_usual(if is_small { x * 16_777_216.0 } else { x });
+    let y = if is_small { y * 4096.0 } else { y };
+    let y = if x == f32::INFINITY { 0.0 } else { y };
+    let y = if x == 0.0 { f32::INFINITY.copysign(x) } else { y };
+    if x >= 0.0 { y } else { NAN }
 }
+
+/// `1 / √x` where [`is_usual`].
+#[inline(always)]
+pub fn rsqrt_usual(x: f32) -> f32 {
+    // Half of the exponent with its sign turned, and a line through the mantissa: 1 - x·y² is small, and a polynomial of
+    // it corrects y to 2^-15.5. One step of Newton's leaves the roundings of x·y and of the sum.
+    let y = f32::from_bits(0x5F34_0000_u32.wrapping_sub(x.to_bits() >> 1));
+    let e = (-x * y).mul_add(y, 1.0);
+    let y = y * RSQRT[2].mul_add(e, RSQRT[1]).mul_add(e, RSQRT[0]);
+    let e = (-x * y).mul_add(y, 1.0);
+    (0.5 * y).mul_add(e, y)
+}
+
+const RSQRT: [f32; 3] = [0.999_978_6, 0.500_001_94, 0.406_778_08];
 
 /// `x^y`, C99's.
 #[inline(always)]
@@ -168,14 +259,14 @@ fn exp_f64(x: f64) -> f64 {
     // e^r = 1 + r + r²·q(r), q by Remez' exchange for the relative error of e^r, which is 2^-51.6 on |r| ≤ 0.34661. The
     // roundings of q weigh r²/2 < 0.06, those of the two sums 2^-53 each.
     let (r2, r4) = (r * r, (r * r) * (r * r));
-    let low = (EXP[0] + EXP[1] * r) + (EXP[2] + EXP[3] * r) * r2;
-    let high = (EXP[4] + EXP[5] * r) + (EXP[6] + EXP[7] * r) * r2 + EXP[8] * r4;
+    let low = (EXP_64[0] + EXP_64[1] * r) + (EXP_64[2] + EXP_64[3] * r) * r2;
+    let high = (EXP_64[4] + EXP_64[5] * r) + (EXP_64[6] + EXP_64[7] * r) * r2 + EXP_64[8] * r4;
     let e = 1.0 + (r + r2 * (low + high * r4));
     // Times 2^k: the exponent field of e, which lies between 0.7 and 1.5, stays in range. k is in the low bits of the sum.
     f64::from_bits(e.to_bits().wrapping_add(sum.to_bits() << 52))
 }
 
-const EXP: [f64; 9] = [
+const EXP_64: [f64; 9] = [
     0.4999999999999833,
     0.16666666666611488,
     0.04166666666813302,
@@ -203,13 +294,13 @@ fn log_f64(x: f64) -> f64 {
     let s = (m - 1.0) / (m + 1.0);
     let z = s * s;
     let z2 = z * z;
-    let p = (LOG[0] + LOG[1] * z) + ((LOG[2] + LOG[3] * z) + (LOG[4] + LOG[5] * z) * z2) * z2;
+    let p = (LOG_64[0] + LOG_64[1] * z) + ((LOG_64[2] + LOG_64[3] * z) + (LOG_64[4] + LOG_64[5] * z) * z2) * z2;
     let log_m = 2.0 * s + s * (z * p);
     // With k = 0 nothing is added. Else |k·ln 2| is at least twice |ln m|, so cancellation costs one bit at most.
     k * std::f64::consts::LN_2 + log_m
 }
 
-const LOG: [f64; 6] = [
+const LOG_64: [f64; 6] = [
     0.666666666665871,
     0.40000000052328694,
     0.28571417120131637,

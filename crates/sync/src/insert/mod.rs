@@ -5,7 +5,7 @@
 //! last to the first, and goes if nothing needs it. Ids are given at the end.
 
 mod clocks;
-mod deps;
+pub(crate) mod deps;
 mod edges;
 mod emit;
 mod ids;
@@ -159,8 +159,20 @@ fn paths(
     (limits, brief): (Limits, bool),
 ) -> Result<Vec<Path>, Box<Diagnostic>> {
     let (core, automatic, disjoint, ticks) = (Core::Unsplit, true, true, true);
-    let subject =
-        Subject { module, func, profile, placement, core, automatic, disjoint, ticks, brief, values: &[], limits };
+    let subject = Subject {
+        module,
+        func,
+        profile,
+        placement,
+        core,
+        automatic,
+        disjoint,
+        ticks,
+        brief,
+        values: &[],
+        limits,
+        exact: None,
+    };
     let (most, events) = if brief { (FEW, usize::MAX) } else { MANY };
     let mut total = 0;
     let constants = Constants::new(module, func);

@@ -4,7 +4,7 @@ use super::Core;
 use crate::RunValues;
 use crate::form::{Expr, Form, Symbols, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tessera_ir::{CmpPred, OpId};
+use tessera_ir::{CmpPred, OpId, ValueId};
 
 /// At most so many combinations of arms are looked at.
 pub(super) const MAX_PATHS: usize = 64;
@@ -41,6 +41,8 @@ pub struct Choices {
     /// What the conditions so far say of sums of symbols: at least, at most, not these.
     facts: FxHashMap<Terms, (i64, i64, Vec<i64>)>,
     paths: FxHashSet<Vec<(Key, usize)>>,
+    /// Arguments without whose numbers a run is not known.
+    pub missing: Vec<ValueId>,
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,

@@ -21,6 +21,9 @@ impl<'a> Walk<'a> {
         if let Some(known) = form.known() {
             return Ok(known != 0);
         }
+        if self.subject.exact.is_some() {
+            return Err(self.needed(op.span, "which way this goes", &[form]));
+        }
         let (key, meant) = condition(&self.symbols, &form);
         if let (true, Key::AtMost(terms, n) | Key::Equal(terms, n)) = (self.open_loops > 0, &key) {
             let asked = self.asked.entry(id).or_insert_with(|| (terms.clone(), *n));
@@ -125,12 +128,16 @@ impl<'a> Walk<'a> {
             *carried = this.vals(f.yields);
             done
         };
-        match count.filter(|n| n.saturating_mul(weight) <= MAX_UNROLLED) {
+        let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.exact.is_some();
+        match count.filter(unrolled) {
             Some(count) => {
                 for i in 0..count {
                     self.count(op)?;
                     turn(self, &mut carried, i)?;
                 }
+            }
+            None if self.subject.exact.is_some() => {
+                return Err(self.needed(op.span, "how often this loop runs", &bounds));
             }
             None => {
                 self.open_loops += 1;
@@ -173,21 +180,27 @@ impl<'a> Walk<'a> {
             done
         };
         // A run knows when it ends.
-        if self.choices.run.is_some() {
-            first(self, carried.clone())?;
-            let mut i = 0;
-            while self.known(w.condition).is_some_and(|holds| holds != 0) {
+        if self.subject.exact.is_some() || self.choices.run.is_some() {
+            first(self, carried)?;
+            for i in 0.. {
+                let holds = match self.known(w.condition) {
+                    Some(holds) => holds != 0,
+                    None if self.subject.exact.is_some() => self.truth(id, op, w.condition)?,
+                    None => {
+                        let why = "how often scf.while runs depends on what the run computes";
+                        return Err(Undecided::at(op.span, why));
+                    }
+                };
+                if !holds {
+                    break;
+                }
                 self.count(op)?;
                 turn(self, i)?;
-                i += 1;
             }
-            if self.known(w.condition).is_some() {
-                self.new_turn();
-                let handed = self.vals(w.handed);
-                self.set_all(w.results, handed);
-                return Ok(());
-            }
-            return Err(Undecided::at(op.span, "how often scf.while runs depends on what the run computes"));
+            self.new_turn();
+            let handed = self.vals(w.handed);
+            self.set_all(w.results, handed);
+            return Ok(());
         }
         self.open_loops += 1;
         let trips = self.trips(id, op, Key::While(id), (weight, 0), |this, rounds| {
@@ -225,7 +238,7 @@ impl<'a> Walk<'a> {
     fn count(&mut self, op: &Op) -> Res {
         self.steps += 1;
         match self.steps > self.subject.limits.steps {
-            true => Err(Undecided::at(op.span, "the program is too long to be followed on every path")),
+            true => Err(self.too_long(op.span)),
             false => Ok(()),
         }
     }

@@ -6,12 +6,14 @@
 
 mod choices;
 mod control;
+mod exact;
 mod fifo;
 mod global;
 mod order;
 mod tiles;
 
 pub use choices::Choices;
+pub(crate) use exact::Exact;
 
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
@@ -93,6 +95,8 @@ pub(crate) struct Subject<'a> {
     /// Arguments whose numbers are known.
     pub values: &'a [(ValueId, i64)],
     pub limits: Limits,
+    /// One run, of which everything is known.
+    pub exact: Option<Exact<'a>>,
 }
 
 pub(crate) type Res = Result<(), Undecided>;
@@ -282,7 +286,7 @@ impl<'a> Walk<'a> {
         for id in &func.block(block).ops {
             self.steps += 1;
             if self.steps > self.subject.limits.steps || self.trace.events.len() > self.subject.limits.events {
-                return Err(Undecided::at(func.op(*id).span, "the program is too long to be followed on every path"));
+                return Err(self.too_long(func.op(*id).span));
             }
             let op = func.op(*id);
             self.at = Some(*id);

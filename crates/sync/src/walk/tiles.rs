@@ -247,6 +247,7 @@ impl<'a> Walk<'a> {
             false if accesses.is_empty() && op.results.is_empty() => return,
             false => self.event(id, Some(pipe), Kind::Work, &accesses),
         };
+        self.keep(event, &inst);
         // What an event among the operands recorded is before the instruction (sync.md 2).
         let recorded: SmallVec<[u32; 2]> = op.values().filter_map(|v| self.get(v).event()).collect();
         if !recorded.is_empty() {

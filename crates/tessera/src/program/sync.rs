@@ -58,10 +58,7 @@ impl Kernel {
                 return kernel.synced();
             }
         }
-        let mut func = self.func.clone();
-        let old: HashSet<OpId> =
-            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| orders(op)).map(|(id, _)| id).collect();
-        func.blocks.iter_mut().for_each(|block| block.ops.retain(|op| !old.contains(op)));
+        let mut func = self.without_flags();
         let mut module = self.module().clone();
         let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
         if shares(&placement) {
@@ -88,6 +85,15 @@ impl Kernel {
             Diagnostic::warning("sync-ids", what).at(func.span, "").help("use a value sooner after it is made")
         });
         Ok(Synced { text: self.with_function(module, done.func), rows, warnings: ids.into_iter().collect() })
+    }
+
+    /// The function without the flags and barriers that it has.
+    pub(super) fn without_flags(&self) -> Func {
+        let mut func = self.func.clone();
+        let old: HashSet<OpId> =
+            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| orders(op)).map(|(id, _)| id).collect();
+        func.blocks.iter_mut().for_each(|block| block.ops.retain(|op| !old.contains(op)));
+        func
     }
 
     /// The text of the program with another function in place of this one.

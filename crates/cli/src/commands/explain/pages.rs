@@ -127,7 +127,7 @@ fn takes(info: &OpInfo, profile: Profile, elem: Elem) -> bool {
 
 /// The cycles as a sum, where the type has figures.
 fn cycles(timing: &Timing, elem: Elem) -> Option<String> {
-    Some(match *timing {
+    Some(match timing {
         Timing::Startup { startup, completion, per_repeat, interval } => {
             let (completion, per_repeat) = (figure(completion, elem)?, figure(per_repeat, elem)?);
             format!("{startup} + {completion} + {per_repeat}·n + {interval}·(n - 1)")

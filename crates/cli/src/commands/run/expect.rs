@@ -86,7 +86,7 @@ impl Job<'_> {
                 code = PROGRAM_ERROR;
                 writers = self.writers(want, &found.worst);
             }
-            match self.args.policy.format {
+            match self.args.format {
                 Format::Json => writeln!(session.stdout, "{}", self.record(want, &found, &writers))?,
                 Format::Human => {
                     self.shown(session).write_all(self.found(want, &found, &writers).as_bytes())?;

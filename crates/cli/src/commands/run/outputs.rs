@@ -36,7 +36,7 @@ impl Job<'_> {
     fn shows_outputs(&self) -> bool {
         let args = self.args;
         let asked = !args.outputs.is_empty() || !args.raw_out.is_empty() || !args.dump.is_empty();
-        !asked && args.expect.is_empty() && args.policy.format == Format::Human
+        !asked && args.expect.is_empty() && args.format == Format::Human
     }
 
     fn output(&self, name: &str, only_tiles: bool) -> Result<ValueId, Stop> {
@@ -65,7 +65,7 @@ impl Job<'_> {
 
     /// Where tables go: JSON lines and arrays keep standard output to themselves.
     pub fn shown<'s>(&self, session: &'s mut Session<'_>) -> &'s mut dyn Write {
-        match self.args.policy.format == Format::Json || self.files().any(output::is_stdout) {
+        match self.args.format == Format::Json || self.files().any(output::is_stdout) {
             true => &mut *session.stderr,
             false => &mut *session.stdout,
         }
@@ -80,7 +80,7 @@ impl Job<'_> {
 
     /// Refuses, before the run, files that cannot be written.
     pub fn check_files(&self, session: &Session<'_>) -> Result<(), Failure> {
-        if self.args.policy.format == Format::Json && self.files().any(output::is_stdout) {
+        if self.args.format == Format::Json && self.files().any(output::is_stdout) {
             return Err(Failure::usage("--format json writes to standard output, and so does `-`"));
         }
         output::check(session, &self.files().collect::<Vec<_>>())

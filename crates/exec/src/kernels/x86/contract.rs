@@ -1,55 +1,75 @@
 //! A block of a matrix product in registers, and halves as floats.
 
+#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+
 use super::super::Level;
 use super::super::contract::{COLS, ROWS};
 use std::arch::x86_64::*;
 
-/// Rows of the left factor, rows of the right one, the sums.
-pub(crate) type Block<T> = fn(&[&[T]; ROWS], &[[T; COLS]], &mut [[T; COLS]; ROWS]);
+/// Rows of the left factor, rows of the right one, the sums and from one row of them to the next.
+pub(crate) type Block<T> = fn(&[&[T]; ROWS], &[[T; COLS]], &mut [T], usize);
 
+/// `$at_once` rows and two vectors of columns are in registers together.
 macro_rules! block {
-    ($name:ident $type:ty, $features:literal, $vector:ty, $load:ident, $store:ident, $all:ident, $add:expr) => {
-        pub(crate) fn $name(rows: &[&[$type]; ROWS], panel: &[[$type; COLS]], sums: &mut [[$type; COLS]; ROWS]) {
+    ($name:ident $type:ty, $features:literal, $at_once:literal, $vector:ty, $load:ident, $store:ident, $all:ident,
+     $add:expr) => {
+        pub(crate) fn $name(rows: &[&[$type]; ROWS], panel: &[[$type; COLS]], sums: &mut [$type], pitch: usize) {
             const LANES: usize = size_of::<$vector>() / size_of::<$type>();
 
-            /// Safety: the machine has the instructions, and every row has an element for each row of the panel.
+            /// Safety: the machine has the instructions, every row has an element for each row of the panel, and the sums
+            /// have all rows.
             #[target_feature(enable = $features)]
-            unsafe fn inner(rows: &[&[$type]; ROWS], panel: &[[$type; COLS]], sums: &mut [[$type; COLS]; ROWS]) {
+            unsafe fn inner(rows: &[&[$type]; ROWS], panel: &[[$type; COLS]], sums: &mut [$type], pitch: usize) {
                 let add = $add;
-                for at in (0..COLS).step_by(2 * LANES) {
+                let (mut at, mut first) = (0, 0);
+                while first < ROWS {
                     // SAFETY: two vectors from column `at` on, of rows with COLS columns; element `k` of each row.
                     unsafe {
-                        let place = |row: &mut [$type; COLS], n: usize| row.as_mut_ptr().add(at + n * LANES).cast();
-                        let mut block: [[$vector; 2]; ROWS] =
-                            std::array::from_fn(|r| [0, 1].map(|n| $load(place(&mut sums[r], n))));
-                        for (k, columns) in panel.iter().enumerate() {
-                            let y = [0, 1].map(|n| $load(columns.as_ptr().add(at + n * LANES).cast()));
-                            for (sums, row) in block.iter_mut().zip(rows) {
-                                let x = $all(*row.as_ptr().add(k));
-                                *sums = [add(sums[0], x, y[0]), add(sums[1], x, y[1])];
+                        let place = sums.as_mut_ptr().add(first * pitch + at);
+                        let mut block = [[$load(place.cast()); 2]; $at_once];
+                        for r in 0..$at_once {
+                            for n in 0..2 {
+                                block[r][n] = $load(place.add(r * pitch + n * LANES).cast());
                             }
                         }
-                        for (r, vectors) in block.iter().enumerate() {
-                            vectors.iter().enumerate().for_each(|(n, v)| $store(place(&mut sums[r], n), *v));
+                        for (k, columns) in panel.iter().enumerate() {
+                            let y = [
+                                $load(columns.as_ptr().add(at).cast()),
+                                $load(columns.as_ptr().add(at + LANES).cast()),
+                            ];
+                            for r in 0..$at_once {
+                                let x = $all(*rows[first + r].as_ptr().add(k));
+                                block[r] = [add(block[r][0], x, y[0]), add(block[r][1], x, y[1])];
+                            }
                         }
+                        for r in 0..$at_once {
+                            for n in 0..2 {
+                                $store(place.add(r * pitch + n * LANES).cast(), block[r][n]);
+                            }
+                        }
+                    }
+                    at += 2 * LANES;
+                    if at == COLS {
+                        (at, first) = (0, first + $at_once);
                     }
                 }
             }
 
             assert!(rows.iter().all(|row| row.len() >= panel.len()), "every row goes as far as the panel");
+            assert!(sums.len() >= (ROWS - 1) * pitch + COLS, "every row of the sums is there");
             // SAFETY: whoever picked this has asked the machine, and the rows are long enough.
-            unsafe { inner(rows, panel, sums) }
+            unsafe { inner(rows, panel, sums, pitch) }
         }
     };
 }
 
-block!(f32_avx512 f32, "avx512f", __m512, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps,
+block!(f32_avx512 f32, "avx512f", 8, __m512, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps,
     |s, x, y| _mm512_fmadd_ps(x, y, s));
-block!(f32_avx2 f32, "avx2,fma", __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps,
+block!(f32_avx2 f32, "avx2,fma", 4, __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps,
     |s, x, y| _mm256_fmadd_ps(x, y, s));
-block!(i32_avx512 i32, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_set1_epi32,
+block!(i32_avx512 i32, "avx512f", 8, __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_set1_epi32,
     |s, x, y| _mm512_add_epi32(s, _mm512_mullo_epi32(x, y)));
-block!(i32_avx2 i32, "avx2", __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_set1_epi32,
+block!(i32_avx2 i32, "avx2", 4, __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_set1_epi32,
     |s, x, y| _mm256_add_epi32(s, _mm256_mullo_epi32(x, y)));
 
 /// The block kernel of floats at a level, where it has one.

@@ -1,4 +1,4 @@
-//! Halves by the instructions that machines have for them.
+//! Halves, and powers of two, by the instructions that machines have for them.
 
 use super::super::element::{LANES, Machine};
 use std::arch::x86_64::*;
@@ -68,5 +68,74 @@ impl Machine for Avx512 {
             }
         }
         out
+    }
+
+    /// The upper element of a pair is an f32 as it lies, the lower one after a shift, and nothing has to cross lanes.
+    #[inline(always)]
+    unsafe fn from_pairs(raw: [u16; LANES]) -> [f32; LANES] {
+        let mut out = [0.0; LANES];
+        // SAFETY: the contract of the trait, and two vectors of sixteen.
+        unsafe {
+            let pairs = _mm512_loadu_si512(raw.as_ptr().cast());
+            let upper = _mm512_and_si512(pairs, _mm512_set1_epi32(0xFFFF_0000_u32 as i32));
+            _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_slli_epi32::<16>(pairs));
+            _mm512_storeu_si512(out.as_mut_ptr().add(16).cast(), upper);
+        }
+        out
+    }
+
+    #[inline(always)]
+    unsafe fn to_pairs(values: [f32; LANES]) -> [u16; LANES] {
+        let mut out = [0; LANES];
+        // SAFETY: the contract of the trait, and two vectors of sixteen.
+        unsafe {
+            let mut lower = _mm512_loadu_ps(values.as_ptr());
+            let mut upper = _mm512_loadu_ps(values.as_ptr().add(16));
+            if _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(lower, upper) != 0 {
+                (lower, upper) = (without_payload(lower), without_payload(upper));
+            }
+            let lower = _mm512_srli_epi32::<16>(to_nearest(lower));
+            let pairs = _mm512_mask_mov_epi16(lower, 0xAAAA_AAAA, to_nearest(upper));
+            _mm512_storeu_si512(out.as_mut_ptr().cast(), pairs);
+        }
+        out
+    }
+
+    #[inline(always)]
+    unsafe fn scaled(mut p: [f32; LANES], n: [f32; LANES]) -> [f32; LANES] {
+        for (p, n) in p.as_chunks_mut::<16>().0.iter_mut().zip(n.as_chunks::<16>().0) {
+            // SAFETY: the contract of the trait, and arrays of sixteen.
+            unsafe {
+                let (x, y) = (_mm512_loadu_ps(p.as_ptr()), _mm512_loadu_ps(n.as_ptr()));
+                _mm512_storeu_ps(p.as_mut_ptr(), _mm512_scalef_ps(x, y));
+            }
+        }
+        p
+    }
+}
+
+/// With the NaN that arithmetic gives in place of every other.
+///
+/// Safety: the machine has AVX-512 F.
+#[inline(always)]
+unsafe fn without_payload(v: __m512) -> __m512 {
+    // SAFETY: the contract of this function.
+    unsafe {
+        let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(v, v);
+        _mm512_mask_mov_ps(v, is_nan, _mm512_castsi512_ps(_mm512_set1_epi32(0x7FC0_0000)))
+    }
+}
+
+/// Rounded to bf16, ties to even, in the upper half of each lane; no NaN.
+///
+/// Safety: the machine has AVX-512 F.
+#[inline(always)]
+unsafe fn to_nearest(v: __m512) -> __m512i {
+    // SAFETY: the contract of this function.
+    unsafe {
+        let bits = _mm512_castps_si512(v);
+        let is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x1_0000));
+        let half = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF));
+        _mm512_mask_add_epi32(half, is_odd, half, _mm512_set1_epi32(1))
     }
 }

@@ -1,0 +1,237 @@
+//! Which kernel computes a function over its types.
+
+use super::element::*;
+use super::map::{ARGS, Mapped, Op, RawMap, Value, Values, leveled, narrow, paired};
+use super::{Level, cvt};
+use std::marker::PhantomData;
+use tessera_isa::codec::Number;
+use tessera_isa::elem::Elem;
+use tessera_isa::sem::Func;
+
+/// A function of one, two or three elements; the third is of the result's type.
+struct One<F, E, D = E>(PhantomData<(F, E, D)>);
+struct Two<F, E, D = E>(PhantomData<(F, E, D)>);
+struct Three<F, E, D>(PhantomData<(F, E, D)>);
+
+impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for One<F, E, D> {
+    type A = E;
+    type B = Nothing;
+    type C = Nothing;
+    type D = D;
+
+    #[inline(always)]
+    fn apply(a: Value<E>, (): (), (): ()) -> Value<E> {
+        F::of(a, Value::<E>::default(), Value::<E>::default())
+    }
+
+    #[inline(always)]
+    unsafe fn apply_all<M: Machine>(a: &Values<E>, _: &Values<Nothing>, _: &Values<Nothing>) -> Values<E> {
+        let none = [Value::<E>::default(); LANES];
+        // SAFETY: the contract of the method.
+        unsafe { F::of_all::<M>(a, &none, &none) }
+    }
+}
+
+impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for Two<F, E, D> {
+    type A = E;
+    type B = E;
+    type C = Nothing;
+    type D = D;
+
+    #[inline(always)]
+    fn apply(a: Value<E>, b: Value<E>, (): ()) -> Value<E> {
+        F::of(a, b, Value::<E>::default())
+    }
+
+    #[inline(always)]
+    unsafe fn apply_all<M: Machine>(a: &Values<E>, b: &Values<E>, _: &Values<Nothing>) -> Values<E> {
+        // SAFETY: the contract of the method.
+        unsafe { F::of_all::<M>(a, b, &[Value::<E>::default(); LANES]) }
+    }
+}
+
+impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for Three<F, E, D> {
+    type A = E;
+    type B = E;
+    type C = D;
+    type D = D;
+
+    #[inline(always)]
+    fn apply(a: Value<E>, b: Value<E>, c: Value<E>) -> Value<E> {
+        F::of(a, b, c)
+    }
+}
+
+/// The kernel of a function with its types, and the values of its scalars.
+pub(super) fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8]; ARGS])> {
+    let to = mapped.to;
+    let first = mapped.elements().next()?;
+    if let Func::Cvt { rounding, saturation } = mapped.func {
+        return cvt::choose(first, to, rounding, saturation, level);
+    }
+    // The third argument alone may be of another type: the result's.
+    let is_kept = |(n, (elem, scalar)): (usize, &(Elem, Option<u64>))| match scalar {
+        Some(_) => elem.is_float() == first.is_float(),
+        None => *elem == if n == 2 { to } else { first },
+    };
+    if !mapped.args.iter().enumerate().all(is_kept) || (first != to && mapped.func != Func::Axpy) {
+        return None;
+    }
+    let mut scalars = [[0; 8]; ARGS];
+    for ((elem, bits), bytes) in mapped.args.iter().zip(&mut scalars).filter_map(|((e, s), b)| Some(((*e, (*s)?), b))) {
+        match elem.decode(bits) {
+            // A float enters as the f32 that it is, whatever the type of the elements (isa/scalar.md 2).
+            Number::Float(v) => bytes[..4].copy_from_slice(&(v as f32).to_ne_bytes()),
+            Number::Int(v) => *bytes = (v as u64).to_le_bytes(),
+        }
+    }
+    let raw = match to.is_float() {
+        true => {
+            let has_scalar = mapped.args.iter().any(|(_, scalar)| scalar.is_some());
+            let raw = if has_scalar { None } else { of_codes(mapped.func, first, level) };
+            raw.or_else(|| of_floats(mapped.func, first, to, level))
+        }
+        false => wrapping(mapped.func, to, level).or_else(|| of_integers(mapped.func, to, level)),
+    };
+    Some((raw?, scalars))
+}
+
+/// The kernel of one of some functions; `$types` makes it of a function and how many arguments it has.
+macro_rules! among {
+    ($func:expr, $types:ident: $($arity:ident $($name:ident)*;)*) => {
+        match $func {
+            $($(Func::$name => $types!($arity $name),)*)*
+            _ => None,
+        }
+    };
+}
+
+/// Elements of 16 bits that are compared as they are; scalars are no such.
+fn of_codes(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
+    macro_rules! codes {
+        ($arity:ident $name:ident) => {
+            match elem {
+                Elem::F16 => Some(leveled::<$arity<$name, F16Code>>(level)),
+                Elem::Bf16 => Some(leveled::<$arity<$name, Bf16Code>>(level)),
+                _ => None,
+            }
+        };
+    }
+    among! { func, codes:
+        One Relu;
+        Two Max Min;
+    }
+}
+
+fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(raw) = (elem == Elem::F16 && to == elem).then(|| of_halves(func, level)).flatten() {
+        return Some(raw);
+    }
+    macro_rules! floats {
+        (Three $name:ident) => {
+            match (elem, to) {
+                (Elem::F32, Elem::F32) => Some(leveled::<Three<$name, F32, F32>>(level)),
+                (Elem::F16, Elem::F16) => Some(leveled::<Three<$name, F16, F16>>(level)),
+                (Elem::Bf16, Elem::Bf16) => Some(paired::<Three<$name, Bf16, Bf16>, Three<$name, Bf16Pairs, Bf16Pairs>>(level)),
+                (Elem::F16, Elem::F32) => Some(leveled::<Three<$name, F16, F32>>(level)),
+                (Elem::Bf16, Elem::F32) => Some(leveled::<Three<$name, Bf16, F32>>(level)),
+                _ => None,
+            }
+        };
+        (@ $arity:ident $name:ident $f32:ident) => {
+            match elem {
+                Elem::F32 => Some(leveled::<$arity<$name, F32, $f32>>(level)),
+                Elem::F16 => Some(leveled::<$arity<$name, F16>>(level)),
+                Elem::Bf16 => Some(paired::<$arity<$name, Bf16>, $arity<$name, Bf16Pairs>>(level)),
+                _ => None,
+            }
+        };
+        // What these give is no NaN but the one that arithmetic gives.
+        ($arity:ident Exp) => { floats!(@ $arity Exp F32Settled) };
+        ($arity:ident Log) => { floats!(@ $arity Log F32Settled) };
+        ($arity:ident Rsqrt) => { floats!(@ $arity Rsqrt F32Settled) };
+        ($arity:ident ExpDif) => { floats!(@ $arity ExpDif F32Settled) };
+        ($arity:ident $name:ident) => { floats!(@ $arity $name F32) };
+    }
+    macro_rules! bits {
+        ($name:ident) => {
+            match elem.bits() {
+                32 => Some(narrow::<One<$name, U32>>(level)),
+                16 => Some(narrow::<One<$name, U16>>(level)),
+                _ => None,
+            }
+        };
+    }
+    match func {
+        Func::Abs => bits!(SignOff),
+        Func::Neg => bits!(SignFlipped),
+        _ => among! { func, floats:
+            One Relu Recip Exp Log Sqrt Rsqrt;
+            Two Add Sub Mul Div MulRecip Rem Fmod Pow Max Min Prelu ExpDif;
+            Three AddAdd SubAdd Axpy;
+        },
+    }
+}
+
+/// Functions of f16 that the machine has.
+#[cfg(target_arch = "x86_64")]
+fn of_halves(func: Func, level: Level) -> Option<RawMap> {
+    if level < Level::Avx512 || !super::x86::has_f16() {
+        return None;
+    }
+    match func {
+        Func::Add => Some(super::x86::f16_add::<Two<Add, F16>>),
+        Func::Sub => Some(super::x86::f16_sub::<Two<Sub, F16>>),
+        Func::Mul => Some(super::x86::f16_mul::<Two<Mul, F16>>),
+        _ => None,
+    }
+}
+
+/// Integer functions for which the sign of the type does not matter.
+fn wrapping(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
+    macro_rules! unsigned {
+        (@ $($op:tt)*) => { Some(narrow::<$($op)*>(level)) };
+        (Three $name:ident) => {
+            match elem.bits() {
+                8 => unsigned!(@ Three<$name, U8, U8>),
+                16 => unsigned!(@ Three<$name, U16, U16>),
+                32 => unsigned!(@ Three<$name, U32, U32>),
+                64 => unsigned!(@ Three<$name, U64, U64>),
+                _ => None,
+            }
+        };
+        ($arity:ident $name:ident) => {
+            match elem.bits() {
+                8 => unsigned!(@ $arity<$name, U8>),
+                16 => unsigned!(@ $arity<$name, U16>),
+                32 => unsigned!(@ $arity<$name, U32>),
+                64 => unsigned!(@ $arity<$name, U64>),
+                _ => None,
+            }
+        };
+    }
+    among! { func, unsigned:
+        One Neg Not;
+        Two Add Sub Mul And Or Xor Shl;
+        Three AddAdd SubAdd;
+    }
+}
+
+fn of_integers(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
+    macro_rules! integers {
+        ($arity:ident $name:ident) => {
+            integers!($arity $name: I8 I16 I32 I64 U8 U16 U32 U64)
+        };
+        ($arity:ident $name:ident: $($elem:ident)*) => {
+            match elem {
+                $(Elem::$elem => Some(narrow::<$arity<$name, $elem>>(level)),)*
+                _ => None,
+            }
+        };
+    }
+    among! { func, integers:
+        One Abs Relu Recip;
+        Two Div Rem Fmod Pow Max Min Shr;
+    }
+}
