@@ -30,6 +30,7 @@ struct Client {
     connection: Connection,
     next: i32,
     version: i32,
+    judged: i64,
 }
 
 impl Client {
@@ -55,21 +56,30 @@ impl Client {
         let request = Request::new(self.next.into(), method.into(), params);
         self.connection.sender.send(request.into()).expect("the server listens");
         loop {
-            if let Message::Response(response) = self.connection.receiver.recv().expect("an answer") {
-                serde_json::to_string(&response).expect("an answer is text");
-                return;
+            match self.connection.receiver.recv().expect("an answer") {
+                Message::Response(response) => {
+                    serde_json::to_string(&response).expect("an answer is text");
+                    return;
+                }
+                message => self.note(&message),
             }
         }
     }
 
-    /// The time until a version is judged.
-    fn judged(&mut self) -> Duration {
-        let start = Instant::now();
-        loop {
-            match self.connection.receiver.recv().expect("a message") {
-                Message::Notification(n) if n.params["version"] == json!(self.version) => return start.elapsed(),
-                _ => {}
-            }
+    /// Which version diagnostics are of.
+    fn note(&mut self, message: &Message) {
+        if let Message::Notification(n) = message
+            && let Some(version) = n.params["version"].as_i64()
+        {
+            self.judged = version;
+        }
+    }
+
+    /// Waits until the newest version is judged.
+    fn wait(&mut self) {
+        while self.judged < i64::from(self.version) {
+            let message = self.connection.receiver.recv().expect("a message");
+            self.note(&message);
         }
     }
 }
@@ -77,7 +87,7 @@ impl Client {
 fn main() {
     let (connection, server) = Connection::memory();
     let server = std::thread::spawn(|| tessera_lsp::serve(server, Arc::new(CommandPages)).expect("a session"));
-    let mut client = Client { connection, next: 0, version: 1 };
+    let mut client = Client { connection, next: 0, version: 1, judged: 0 };
     client.ask("initialize", &json!({"processId": null, "rootUri": null, "capabilities": {}}));
     client.tell("initialized", json!({}));
     let text = program();
@@ -85,7 +95,7 @@ fn main() {
     let document = json!({"uri": URI, "languageId": "pto", "version": 1, "text": text});
     let start = Instant::now();
     client.tell("textDocument/didOpen", json!({"textDocument": document}));
-    client.judged();
+    client.wait();
     println!("{:<32} {:>8.1} ms", "open to diagnostics", start.elapsed().as_secs_f64() * 1e3);
     let place = json!({"textDocument": {"uri": URI}, "position": {"line": 5000, "character": 18}});
     let mnemonic = json!({"textDocument": {"uri": URI}, "position": {"line": 5000, "character": 8}});
@@ -118,8 +128,11 @@ fn main() {
         times.sort();
         println!("{name:<32} {:>8.1} ms", times[3].as_secs_f64() * 1e3);
     }
-    client.timed("textDocument/hover", &of(json!({"position": {"line": 0, "character": 0}})));
-    println!("{:<32} {:>8.1} ms", "a character to diagnostics", client.judged().as_secs_f64() * 1e3);
+    client.wait();
+    let start = Instant::now();
+    client.timed("textDocument/formatting", &of(json!({"options": {"tabSize": 2, "insertSpaces": true}})));
+    client.wait();
+    println!("{:<32} {:>8.1} ms", "a character to diagnostics", start.elapsed().as_secs_f64() * 1e3);
     client.ask("shutdown", &Value::Null);
     client.tell("exit", Value::Null);
     server.join().expect("no panic");
