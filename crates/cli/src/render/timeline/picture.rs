@@ -55,7 +55,7 @@ pub fn draw(shown: &Shown<'_>) -> String {
     for (process, lanes) in shown.line.processes.iter().zip(&lanes) {
         top = picture.process(process, lanes, top);
     }
-    picture.axis(top);
+    picture.axis();
     for (n, process) in shown.line.processes.iter().enumerate() {
         picture.slices(n, process);
     }
@@ -157,8 +157,9 @@ impl Picture<'_> {
         y + GAP - if name.is_empty() { 0.0 } else { 18.0 }
     }
 
-    fn axis(&mut self, bottom: f64) {
-        let bottom = bottom - GAP + 4.0;
+    fn axis(&mut self) {
+        // Below the last lane.
+        let bottom = self.tops.iter().flatten().map(|(_, top)| top + LANE).fold(HEADER, f64::max) + 4.0;
         let step = round_step(self.total);
         for cycle in (0..=self.total).step_by(step as usize) {
             let x = self.x(cycle);
