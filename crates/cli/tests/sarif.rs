@@ -15,7 +15,9 @@ fn schema() -> Value {
     let data: Value = serde_json::from_slice(&asked.stdout).unwrap();
     let package = data["packages"].as_array().unwrap().iter().find(|p| p["name"] == "serde-sarif").unwrap();
     let folder = Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap();
-    serde_json::from_slice(&std::fs::read(folder.join("src/schema.json")).unwrap()).unwrap()
+    let text = std::fs::read_to_string(folder.join("src/schema.json")).unwrap();
+    // A bracket too many, which is no pattern at all to some readers of patterns.
+    serde_json::from_str(&text.replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}?$")).unwrap()
 }
 
 /// What `check --format sarif` prints.
@@ -35,12 +37,7 @@ fn log(words: &[&str], stdin: &str) -> Value {
 
 #[test]
 fn logs_are_valid() {
-    let mut schema = schema();
-    // A bracket too many, which is no pattern at all to some readers of patterns.
-    let language = &mut schema["definitions"]["run"]["properties"]["language"]["pattern"];
-    assert_eq!(*language, "^[a-zA-Z]{2}|^[a-zA-Z]{2}-[a-zA-Z]{2}]?$");
-    *language = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$".into();
-    let schema = jsonschema::validator_for(&schema).unwrap();
+    let schema = jsonschema::validator_for(&schema()).unwrap();
     let illegal = "%b = pto.ttrans %a : !pto.tile<8x16xf32> -> !pto.tile<8x16xf32>\n%c = pto.nothing %ä\n";
     let legal = "%b = pto.tabs %a : !pto.tile<8x16xf32> -> !pto.tile<8x16xf32>\n";
     let all = [
