@@ -143,6 +143,7 @@ const tasks = {
     await page.click("#run");
     assert.match(await text(page, "compared"), /as expected \(64 elements\)/);
     await page.click("#share");
+    await page.waitForFunction(() => location.hash.startsWith("#s="));
     const address = page.url();
     assert.match(address, /#s=/);
     const again = await openPage(address);

@@ -80,6 +80,6 @@ mod tests {
         let (config, wrong) = read(json!({"profiles": ["a6", 5], "hints": "no"}));
         assert_eq!(config, Config::default());
         assert_eq!(wrong.len(), 3, "{wrong:?}");
-        assert!(wrong[0].contains("did you mean 'a5'"), "{wrong:?}");
+        assert!(wrong[0].contains("there is no profile 'a6'"), "{wrong:?}");
     }
 }
