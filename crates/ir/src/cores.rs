@@ -60,8 +60,12 @@ impl Func {
         if let Some(core) = self.core {
             return Runs::One(core);
         }
-        let has = |core: Core| self.ops.iter().any(|op| op.section_core() == Some(core));
-        match (has(Core::Cube), has(Core::Vector)) {
+        let (mut cube, mut vector) = (false, false);
+        for core in self.ops.iter().filter_map(Op::section_core) {
+            cube |= core == Core::Cube;
+            vector |= core == Core::Vector;
+        }
+        match (cube, vector) {
             (true, true) => Runs::Mixed,
             (true, false) => Runs::One(Core::Cube),
             (false, true) => Runs::One(Core::Vector),

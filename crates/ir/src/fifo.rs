@@ -165,6 +165,10 @@ impl Fifos {
     /// The FIFOs of a function whose calls are inlined.
     pub fn new(module: &Module, func: &Func) -> Fifos {
         let mut fifos = Fifos { list: Vec::new(), of: vec![None; func.ops.len()], init: vec![None; func.ops.len()] };
+        // Most functions have nothing to do with any.
+        if !func.ops.iter().any(|op| part(op).is_some()) {
+            return fifos;
+        }
         let cores = func.cores();
         let inits: Vec<(OpId, Option<Core>)> = (0..)
             .map(OpId)

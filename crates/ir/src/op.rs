@@ -262,8 +262,9 @@ impl Op {
     /// `section.cube` or `section.vector`, where the operation is one: a branch that is always taken
     /// (isa/structure.md 4).
     pub fn section(&self) -> Option<&str> {
+        let OpKind::If = self.kind else { return None };
         let word = self.attrs.as_deref()?.words.first()?;
-        (self.kind == OpKind::If && word.starts_with("section.")).then_some(word)
+        word.starts_with("section.").then_some(word)
     }
 
     /// The instruction, if it is one of the table.

@@ -165,8 +165,8 @@ fn orders(op: &Op) -> bool {
 
 /// Does one process of a kernel order its pipes itself (sync.md 3)? Of functions that run together each speaks for its
 /// own kind of core.
-pub(crate) fn process_mode(module: &Module, func: &Func, core: Core) -> Mode {
-    if func.runs() != Runs::Mixed {
+pub(crate) fn process_mode(module: &Module, func: &Func, processes: &[Core], core: Core) -> Mode {
+    if processes.len() == 1 {
         return mode(func);
     }
     let kind = if core == Core::Cube { tessera_ir::Core::Cube } else { tessera_ir::Core::Vector };
@@ -208,13 +208,14 @@ pub fn check(
 ) -> Report {
     let constants = Constants::new(module, func);
     let Options { disjoint, limits, ref values, .. } = *options;
+    let all = processes(func);
     let subject = |core: Core| Subject {
         module,
         func,
         profile,
         placement,
         core,
-        automatic: options.mode.unwrap_or_else(|| process_mode(module, func, core)) == Mode::Auto,
+        automatic: options.mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
         disjoint,
         ticks: false,
         brief: false,
@@ -222,7 +223,7 @@ pub fn check(
         limits,
         exact: None,
     };
-    let subjects: Vec<Subject<'_>> = processes(func).iter().map(|core| subject(*core)).collect();
+    let subjects: Vec<Subject<'_>> = all.iter().map(|core| subject(*core)).collect();
     let (mut report, _) = judged(&subjects, &constants, options.run.as_ref(), text);
     if options.redundant {
         let useless = redundant::find(&subjects, &constants, options.run.as_ref(), &report);

@@ -24,14 +24,15 @@ pub fn place(
     keep: &[ValueId],
     order: Option<Mode>,
 ) -> Result<Placement, Box<Diagnostic>> {
-    let mode = |core: &Core| order.unwrap_or_else(|| process_mode(module, func, *core));
-    if processes(func).iter().all(|core| mode(core) == Mode::Auto) {
+    let all = processes(func);
+    let mode = |core: &Core| order.unwrap_or_else(|| process_mode(module, func, all, *core));
+    if all.iter().all(|core| mode(core) == Mode::Auto) {
         return plan(module, func, profile, keep);
     }
     // Where there is room for all of them nobody shares.
     plan_with(module, func, profile, keep, Sharing::Never).or_else(|_| {
         let apart: Option<Vec<Apart>> =
-            processes(func).iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
+            all.iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
         let is_apart = |a: ValueId, b: ValueId, apart: &Apart| apart.contains(&(a.min(b), a.max(b)));
         let may_share =
             |a: ValueId, b: ValueId| apart.as_ref().is_some_and(|all| !all.iter().any(|apart| is_apart(a, b, apart)));

@@ -232,7 +232,7 @@ pub fn timeline(
     let constants = Constants::new(module, func);
     let (cores, fifos) = (processes(func), Fifos::new(module, func));
     let is_mixed = func.runs() == Runs::Mixed;
-    let mode = |core: &Core| run.mode.unwrap_or_else(|| process_mode(module, func, *core));
+    let mode = |core: &Core| run.mode.unwrap_or_else(|| process_mode(module, func, cores, *core));
     let automatic: Vec<bool> = cores.iter().map(|core| run.automatic || is_mixed && mode(core) == Mode::Auto).collect();
     let mut line = Timeline::default();
     for block in 0..run.blocks {
