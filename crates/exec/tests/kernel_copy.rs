@@ -77,6 +77,25 @@ fn transposes_of_every_shape() {
     }
 }
 
+/// Rows so far apart that they crowd a set of the cache go through a stage, from wherever the destination starts in a line.
+#[test]
+fn transposes_with_crowded_pitches() {
+    let mut random = Random(17);
+    for unit in [1u64, 2, 4, 8] {
+        for round in 0..60 {
+            let (m, n) = (random.range(40, 140), random.range(60, 150));
+            let crowded = 512 * unit * m.div_ceil(512).max(1);
+            let (src_pitch, dst_pitch) = match round % 2 {
+                0 => (crowded, n * unit),
+                _ => (m * unit, crowded),
+            };
+            let (nest, src, dst) =
+                nest(unit as u32 * 8, unit as u32 * 8, &[(m, unit, dst_pitch), (n, src_pitch, unit)]);
+            compare(&mut random, &nest, src, dst);
+        }
+    }
+}
+
 #[test]
 fn transposes_of_runs_of_units() {
     // A 16×2 box of bytes moves pairs: the unit of the transpose is wider than the element.

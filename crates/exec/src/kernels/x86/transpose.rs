@@ -65,7 +65,8 @@ unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8
     // SAFETY: the contract of this function.
     unsafe {
         squares::<UNIT>(src, dst, inner, |mut square, room, reach| {
-            if square.across * UNIT == LINE {
+            // A block that reaches back wants rows before the square, which are not in the stage.
+            if square.across * UNIT == LINE && reach >= N * <__m512i as Vector>::LANES {
                 stage.take(&mut square);
             }
             square.cover::<__m512i, UNIT, N>(room, reach);
