@@ -329,16 +329,6 @@ impl Inst {
         Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
     }
 
-    /// A plain TLOAD, without its operands.
-    pub fn tload(profile: Profile) -> Self {
-        Inst::new(Opcode::Tload, Form::Plain, profile)
-    }
-
-    /// A plain TSTORE, without its operands.
-    pub fn tstore(profile: Profile) -> Self {
-        Inst::new(Opcode::Tstore, Form::Plain, profile)
-    }
-
     /// The tile operand with this role.
     pub fn tile(&self, role: Role) -> Option<&TileArg> {
         self.tiles.iter().find(|t| t.role == role)

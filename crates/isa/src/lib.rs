@@ -26,12 +26,12 @@
 //! - [`ops`]: **the instruction table**, and [`rules`]: every rule id with its text and source;
 //! - [`inst`]: one instruction about to be issued, as the verifier and the simulator see it;
 //! - [`sem`]: what an instruction does, as steps over index maps, and what an element becomes;
+//! - [`cost`]: what instructions cost, for reports;
 //! - [`diag`]: diagnostics as data.
 //!
 //! Nothing here knows about text, files or threads.
 
 pub mod codec;
-pub mod cost;
 pub mod diag;
 pub mod elem;
 pub mod inst;
@@ -42,3 +42,5 @@ pub mod rules;
 pub mod sem;
 pub mod tile;
 mod tile_rules;
+
+pub use ops::cost;

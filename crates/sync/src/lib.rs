@@ -210,36 +210,30 @@ pub fn check(
     let Options { disjoint, limits, ref values, .. } = *options;
     let all = processes(func);
     let subject = |core: Core| Subject {
-        module,
-        func,
-        profile,
-        placement,
-        core,
         automatic: options.mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
         disjoint,
-        ticks: false,
-        brief: false,
         values,
         limits,
-        exact: None,
+        run: options.run.as_ref(),
+        ..Subject::new(module, func, profile, placement, core)
     };
     let subjects: Vec<Subject<'_>> = all.iter().map(|core| subject(*core)).collect();
-    let (mut report, _) = judged(&subjects, &constants, options.run.as_ref(), text);
+    let (mut report, _) = judged(&subjects, &constants, text);
     if options.redundant {
-        let useless = redundant::find(&subjects, &constants, options.run.as_ref(), &report);
+        let useless = redundant::find(&subjects, &constants, &report);
         report.diagnostics.extend(useless);
     }
     report
 }
 
 /// Judges these processes on every path; tells also how much there was to look at.
-fn judged(subjects: &[Subject<'_>], constants: &Constants, run: Option<&RunValues>, text: &str) -> (Report, u64) {
+fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Report, u64) {
     let Some(Subject { module, func, profile, limits, .. }) = subjects.first().copied() else {
         return (Report { verdict: Verdict::RaceFree, diagnostics: Vec::new() }, 0);
     };
     let fifos = Fifos::new(module, func);
     let mut reporter = Reporter::new(module, func, profile, text);
-    let mut choices = Choices::of_run(run.cloned());
+    let mut choices = Choices::default();
     let mut undecided = None;
     let mut total = 0;
     loop {

@@ -5,7 +5,7 @@ use crate::between::Between;
 use crate::order::Order;
 use crate::trace::{Root, Sets};
 use crate::walk::{Choices, Core, Subject, walk};
-use crate::{Limits, Mode, process_mode, processes};
+use crate::{Mode, process_mode, processes};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, ValueId};
@@ -46,22 +46,8 @@ type Apart = FxHashSet<(ValueId, ValueId)>;
 /// Those of a process, or none where nobody can tell.
 fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mode)) -> Option<Apart> {
     let placement = Placement::unplaced(func);
-    let (automatic, disjoint, ticks, brief) = (mode == Mode::Auto, true, false, false);
-    let limits = Limits::default();
-    let subject = Subject {
-        module,
-        func,
-        profile,
-        placement: &placement,
-        core,
-        automatic,
-        disjoint,
-        ticks,
-        brief,
-        values: &[],
-        limits,
-        exact: None,
-    };
+    let automatic = mode == Mode::Auto;
+    let subject = Subject { automatic, ..Subject::new(module, func, profile, &placement, core) };
     let constants = Constants::new(module, func);
     let mut choices = Choices::default();
     let mut apart = FxHashSet::default();

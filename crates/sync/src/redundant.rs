@@ -2,7 +2,7 @@
 
 use crate::trace::{Kind, Sets, Trace};
 use crate::walk::{Choices, Subject, walk};
-use crate::{Report, RunValues, judged};
+use crate::{Report, judged};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use tessera_ir::scalar::Constants;
@@ -13,12 +13,7 @@ use tessera_isa::diag::{Diagnostic, Severity};
 const MAX_TRIED: usize = 2000;
 
 /// Warns of everything without which the same accesses are ordered, each by itself.
-pub fn find(
-    subjects: &[Subject<'_>],
-    constants: &Constants,
-    run: Option<&RunValues>,
-    report: &Report,
-) -> Vec<Diagnostic> {
+pub fn find(subjects: &[Subject<'_>], constants: &Constants, report: &Report) -> Vec<Diagnostic> {
     let Some(Subject { func, limits, .. }) = subjects.first().copied() else { return Vec::new() };
     let errors = |report: &Report| {
         let places = |d: &Diagnostic| (d.rule, d.span.map(|s| s.start), d.secondary.first().map(|l| l.span.start));
@@ -29,7 +24,7 @@ pub fn find(
         report.diagnostics.iter().any(|d| d.rule == "barrier-useless" && d.span == span)
     };
     let (mut found, mut total) = (Vec::new(), 0);
-    for ops in groups(subjects, constants, run) {
+    for ops in groups(subjects, constants) {
         let [first, ..] = ops.as_slice() else { continue };
         if known(*first) {
             continue;
@@ -43,7 +38,7 @@ pub fn find(
         }
         let less = without(func, &ops);
         let fewer: Vec<Subject<'_>> = subjects.iter().map(|subject| Subject { func: &less, ..*subject }).collect();
-        let (tried, steps) = judged(&fewer, constants, run, "");
+        let (tried, steps) = judged(&fewer, constants, "");
         total += steps;
         if tried.verdict != report.verdict || errors(&tried) != errors(report) {
             continue;
@@ -63,9 +58,9 @@ pub fn find(
 
 /// Barriers alone, and sets with the waits that take their tokens: each is there, or not, as a whole. The processes walk
 /// the same paths.
-fn groups(subjects: &[Subject<'_>], constants: &Constants, run: Option<&RunValues>) -> Vec<Vec<OpId>> {
+fn groups(subjects: &[Subject<'_>], constants: &Constants) -> Vec<Vec<OpId>> {
     let mut groups: BTreeSet<BTreeSet<OpId>> = BTreeSet::new();
-    let mut choices = Choices::of_run(run.cloned());
+    let mut choices = Choices::default();
     loop {
         let mut sets = Sets::default();
         let mut walked = |subject: &Subject<'_>| walk(*subject, constants, &mut choices, &mut sets);

@@ -4,9 +4,9 @@ use super::code::{Site, TileSlot};
 use super::step::Exec;
 use super::{Printed, PrintedWhat, TraceLine, TraceWrite};
 use crate::engine::is_valid_set;
-use crate::lower::Failure;
+use crate::lower::{Failure, broken};
 use tessera_ir::OpId;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::ops::Role;
 
 impl Exec<'_> {
     /// `pto.tprint`.
@@ -14,7 +14,8 @@ impl Exec<'_> {
         self.is_alive(slot)?;
         self.watch_print(slot)?;
         let valid = self.engine.object(self.object_of(slot))?.valid;
-        is_valid_set(Opcode::Tprint, Role::Tile, valid)?;
+        let op = self.cx.func.op(at).opcode().ok_or_else(|| broken("a print is no instruction"))?;
+        is_valid_set(op, Role::Tile, valid)?;
         let data = self.engine.read(self.object_of(slot), 0)?;
         if data.defined.iter().any(|d| *d != 0xFF) {
             self.warn_undefined(at, slot, "is printed");

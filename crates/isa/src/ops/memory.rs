@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::elem::Elem::{self, *};
+use crate::inst::Inst;
 
 const DN: Lay = Lay::Of(&[LayoutName::Dn]);
 const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
@@ -230,4 +231,17 @@ family! { after partial::END;
         examples: &[(Role::Idx, "!pto.tile<16x32xi32>")],
         ..BASE
     };
+}
+
+/// What hosts and FIFOs move tiles with.
+impl Inst {
+    /// A plain TLOAD, without its operands.
+    pub fn tload(profile: Profile) -> Self {
+        Inst::new(Opcode::Tload, Form::Plain, profile)
+    }
+
+    /// A plain TSTORE, without its operands.
+    pub fn tstore(profile: Profile) -> Self {
+        Inst::new(Opcode::Tstore, Form::Plain, profile)
+    }
 }

@@ -7,6 +7,7 @@
 //! `-loc`, `-layout` and `-dtype` are nothing but "no signature is left": what the table does not allow is refused.
 
 mod attr;
+pub mod cost;
 mod cpp_only;
 mod elementwise;
 mod irregular;

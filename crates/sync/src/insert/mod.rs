@@ -158,21 +158,9 @@ fn paths(
     placement: &Placement,
     (limits, brief): (Limits, bool),
 ) -> Result<Vec<Path>, Box<Diagnostic>> {
-    let (core, automatic, disjoint, ticks) = (Core::Unsplit, true, true, true);
-    let subject = Subject {
-        module,
-        func,
-        profile,
-        placement,
-        core,
-        automatic,
-        disjoint,
-        ticks,
-        brief,
-        values: &[],
-        limits,
-        exact: None,
-    };
+    let (automatic, ticks) = (true, true);
+    let whole = Subject::new(module, func, profile, placement, Core::Unsplit);
+    let subject = Subject { automatic, ticks, brief, limits, ..whole };
     let (most, events) = if brief { (FEW, usize::MAX) } else { MANY };
     let mut total = 0;
     let constants = Constants::new(module, func);

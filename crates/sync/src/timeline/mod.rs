@@ -14,8 +14,8 @@ use crate::between::Between;
 use crate::insert::deps;
 use crate::order::Edges;
 use crate::trace::{Event, Flag, Kind, Line, Sets, Trace};
-use crate::walk::{Choices, Core, Exact, Subject, walk};
-use crate::{Limits, Mode, Undecided, process_mode, processes};
+use crate::walk::{Choices, Core, Subject, walk};
+use crate::{Limits, Mode, RunValues, Undecided, process_mode, processes};
 use schedule::{Schedule, schedule};
 use std::fmt;
 use tessera_ir::scalar::Constants;
@@ -237,21 +237,15 @@ pub fn timeline(
     let mut line = Timeline::default();
     for block in 0..run.blocks {
         let (mut choices, mut sets) = (Choices::default(), Sets::default());
+        let known = RunValues { buffers: Vec::new(), block: [block.into(), run.blocks.into()] };
         let mut traces = Vec::new();
         for core in cores {
             let subject = Subject {
-                module,
-                func,
-                profile,
-                placement,
-                core: *core,
-                automatic: false,
-                disjoint: true,
-                ticks: false,
-                brief: false,
                 values: run.values,
                 limits: run.limits,
-                exact: Some(Exact { block: block.into(), blocks: run.blocks.into(), costs: run.costs }),
+                run: Some(&known),
+                costs: Some(run.costs),
+                ..Subject::new(module, func, profile, placement, *core)
             };
             let trace = walk(subject, &constants, &mut choices, &mut sets);
             traces.push(trace.map_err(|why| not_known(why, &choices))?);

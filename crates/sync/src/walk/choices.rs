@@ -1,7 +1,6 @@
 //! Choices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
 
 use super::Core;
-use crate::RunValues;
 use crate::form::{Expr, Form, Symbols, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{CmpPred, OpId, ValueId};
@@ -46,16 +45,9 @@ pub struct Choices {
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,
-    /// What is known where one run is judged.
-    pub(super) run: Option<RunValues>,
 }
 
 impl Choices {
-    /// The choices of one run, if one is judged: what it knows is not chosen.
-    pub fn of_run(run: Option<RunValues>) -> Choices {
-        Choices { run, ..Choices::default() }
-    }
-
     /// Makes the last choice that has another option otherwise; false where there is none.
     pub fn advance(&mut self) -> bool {
         self.facts.clear();

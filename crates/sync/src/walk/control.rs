@@ -21,7 +21,7 @@ impl<'a> Walk<'a> {
         if let Some(known) = form.known() {
             return Ok(known != 0);
         }
-        if self.subject.exact.is_some() {
+        if self.subject.costs.is_some() {
             return Err(self.needed(op.span, "which way this goes", &[form]));
         }
         let (key, meant) = condition(&self.symbols, &form);
@@ -128,7 +128,7 @@ impl<'a> Walk<'a> {
             *carried = this.vals(f.yields);
             done
         };
-        let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.exact.is_some();
+        let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.costs.is_some();
         match count.filter(unrolled) {
             Some(count) => {
                 for i in 0..count {
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
                     turn(self, &mut carried, i)?;
                 }
             }
-            None if self.subject.exact.is_some() => {
+            None if self.subject.costs.is_some() => {
                 return Err(self.needed(op.span, "how often this loop runs", &bounds));
             }
             None => {
@@ -180,12 +180,12 @@ impl<'a> Walk<'a> {
             done
         };
         // A run knows when it ends.
-        if self.subject.exact.is_some() || self.choices.run.is_some() {
+        if self.subject.costs.is_some() || self.subject.run.is_some() {
             first(self, carried)?;
             for i in 0.. {
                 let holds = match self.known(w.condition) {
                     Some(holds) => holds != 0,
-                    None if self.subject.exact.is_some() => self.truth(id, op, w.condition)?,
+                    None if self.subject.costs.is_some() => self.truth(id, op, w.condition)?,
                     None => {
                         let why = "how often scf.while runs depends on what the run computes";
                         return Err(Undecided::at(op.span, why));

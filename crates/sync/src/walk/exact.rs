@@ -5,30 +5,21 @@ use crate::Undecided;
 use crate::form::{Expr, Form};
 use crate::trace::Spent;
 use tessera_ir::ValueId;
-use tessera_isa::cost::Costs;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Inst;
-
-/// The block that runs, and how many there are; what instructions cost.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Exact<'a> {
-    pub block: i64,
-    pub blocks: i64,
-    pub costs: &'a Costs,
-}
 
 impl Walk<'_> {
     /// Keeps what an event costs, if that will be asked for.
     pub(super) fn keep(&mut self, event: u32, inst: &Inst) {
-        if let Some(run) = self.subject.exact {
+        if let Some(costs) = self.subject.costs {
             let sized = inst.tiles.iter().all(|t| !t.valid.contains(&None));
-            self.trace.costs.insert(event, Spent { cycles: run.costs.cycles(inst), sized });
+            self.trace.costs.insert(event, Spent { cycles: costs.cycles(inst), sized });
         }
     }
 
     /// Why a walk does not go on.
     pub(super) fn too_long(&self, span: Span) -> Undecided {
-        let what = match self.subject.exact {
+        let what = match self.subject.costs {
             Some(_) => format!(
                 "the run is longer than {} instructions and flags, or {} steps",
                 self.subject.limits.events, self.subject.limits.steps

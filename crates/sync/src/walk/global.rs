@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
     /// The integer that a run finds at a place of a buffer.
     fn loaded(&self, place: &Place, bits: i64) -> Option<i64> {
         let (Root::Buffer(buffer), Some(at)) = (place.root, place.at.known()) else { return None };
-        let buffers = &self.choices.run.as_ref()?.buffers;
+        let buffers = &self.subject.run?.buffers;
         let bytes = &buffers.iter().find(|(value, _)| *value == buffer)?.1;
         let (at, size) =
             (usize::try_from(at / 8).ok()?, usize::try_from(bits / 8).ok().filter(|n| (1..=8).contains(n))?);

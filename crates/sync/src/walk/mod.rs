@@ -13,11 +13,10 @@ mod order;
 mod tiles;
 
 pub use choices::Choices;
-pub(crate) use exact::Exact;
 
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
-use crate::{Limits, Undecided};
+use crate::{Limits, RunValues, Undecided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -25,6 +24,7 @@ use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{Arg, ArithOp, BlockId, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, Type, ValueId};
 use tessera_isa::codec::Number;
+use tessera_isa::cost::Costs;
 use tessera_isa::inst::{Attrs, ConvType, Inst};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Pipe;
@@ -95,8 +95,33 @@ pub(crate) struct Subject<'a> {
     /// Arguments whose numbers are known.
     pub values: &'a [(ValueId, i64)],
     pub limits: Limits,
-    /// One run, of which everything is known.
-    pub exact: Option<Exact<'a>>,
+    /// One run is judged, and this is known of it.
+    pub run: Option<&'a RunValues>,
+    /// What instructions cost, where that is asked: then everything of the run must be known.
+    pub costs: Option<&'a Costs>,
+}
+
+impl<'a> Subject<'a> {
+    /// A process on every path, in which pipes are ordered by the program.
+    pub fn new(module: &'a Module, func: &'a Func, profile: Profile, placement: &'a Placement, core: Core) -> Self {
+        let (automatic, disjoint, ticks, brief) = (false, true, false, false);
+        let (values, limits, run, costs) = (&[][..], Limits::default(), None, None);
+        Subject {
+            module,
+            func,
+            profile,
+            placement,
+            core,
+            automatic,
+            disjoint,
+            ticks,
+            brief,
+            values,
+            limits,
+            run,
+            costs,
+        }
+    }
 }
 
 pub(crate) type Res = Result<(), Undecided>;

@@ -38,13 +38,11 @@ impl<'a> Walk<'a> {
     /// The number of the vector core, or of the block that runs, and how many there are (isa/structure.md 4).
     pub(super) fn core_number(&self, opcode: Opcode) -> Option<i64> {
         let mixed = !self.kinds.is_empty();
-        let of_run = || self.choices.run.as_ref().map(|run| run.block);
-        let blocks = || self.subject.exact.map(|run| [run.block, run.blocks]).or_else(of_run);
         match opcode {
             Opcode::GetSubblockIdx => Some(if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }),
             Opcode::GetSubblockNum => Some(if mixed { 2 } else { 1 }),
-            Opcode::GetBlockIdx => blocks().map(|[number, _]| number),
-            Opcode::GetBlockNum => blocks().map(|[_, count]| count),
+            Opcode::GetBlockIdx => self.subject.run.map(|run| run.block[0]),
+            Opcode::GetBlockNum => self.subject.run.map(|run| run.block[1]),
             _ => None,
         }
     }
