@@ -53,6 +53,9 @@ struct Point {
 /// Where a point was seen: its turns and its event.
 type Seen = (SmallVec<[u64; 3]>, usize, SetId);
 
+/// What is the same whenever a point is seen: its operation, which of its accesses, and where in their periods loops are.
+type Class = (OpId, usize, SmallVec<[u64; 3]>);
+
 /// A point, and where it was seen.
 type Found = (Point, Vec<Seen>);
 
@@ -117,7 +120,7 @@ fn collect(
         let count = counts.entry(*op).or_default();
         *count = (*count).max(turn + 1);
     }
-    let mut groups: FxHashMap<(OpId, usize, SmallVec<[u64; 3]>), Vec<Seen>> = FxHashMap::default();
+    let mut groups: FxHashMap<Class, Vec<Seen>> = FxHashMap::default();
     for (n, event) in trace.events.iter().enumerate() {
         let turns = &trace.turns[event.turn as usize];
         for (which, access) in trace.accesses_of(n).iter().enumerate() {
