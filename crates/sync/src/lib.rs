@@ -254,12 +254,12 @@ fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Repor
                 break;
             }
         }
+        if !choices.advance() {
+            break;
+        }
         if total > limits.total {
             let what = "the loops and branches have too many combinations to look at all of them";
             undecided = undecided.or(Some(Undecided { span: Some(func.span), why: what.into() }));
-            break;
-        }
-        if !choices.advance() {
             break;
         }
     }

@@ -456,8 +456,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `[<PIPE_V>, <EVENT_ID0>]`, `<PIPE_ALL>`, quoted words, or events; order makes no difference to results.
+    /// `[<PIPE_V>, <EVENT_ID0>]`, `<PIPE_ALL>`, quoted words, or events, also as `ins(%e : T)`; order makes no difference to
+    /// results.
     fn synchronisation(&mut self, draft: &mut Draft) -> Res<()> {
+        let is_group = self.at_word("ins") && self.second().kind == Tok::LParen;
+        let group = is_group.then(|| [self.bump(), self.bump()][1].span);
         let mut open = 0u32;
         loop {
             if open > 0 && self.tok.first && self.at_next_statement() {
@@ -496,7 +499,7 @@ impl Parser<'_> {
                 draft.types.extend(self.type_list()?);
             }
         }
-        Ok(())
+        group.map_or(Ok(()), |open| self.close(Tok::RParen, open).map(|_| ()))
     }
 
     /// Reports a listing's `tassign` of a name that nothing defines.

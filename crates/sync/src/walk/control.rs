@@ -13,6 +13,9 @@ use tessera_isa::diag::Span;
 const MAX_PERIOD: usize = 16;
 /// A loop is unrolled into at most this many instructions.
 const MAX_UNROLLED: u64 = 100_000;
+/// In the walk of one run into at most this many.
+const MAX_RUN: u64 = 1_000_000;
+
 impl<'a> Walk<'a> {
     fn truth(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
         let Some(form) = self.form(arg) else {
@@ -128,7 +131,9 @@ impl<'a> Walk<'a> {
             *carried = this.vals(f.yields);
             done
         };
-        let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.costs.is_some();
+        // A run goes its way, however long that is within reason.
+        let most = if self.subject.run.is_some() { MAX_RUN } else { MAX_UNROLLED };
+        let unrolled = |n: &u64| n.saturating_mul(weight) <= most || self.subject.costs.is_some();
         match count.filter(unrolled) {
             Some(count) => {
                 for i in 0..count {

@@ -163,3 +163,33 @@ fn what_orders_nothing_is_found_on_request() {
         assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), lines, "{profile}");
     }
 }
+
+#[test]
+fn events_are_recorded_and_waited_for() {
+    let with = |record: &str, wait: &str| {
+        let (mut lines, tile) = (text(&[], 0, 0).text, super::program::TILE);
+        let at = lines.find("return").unwrap();
+        let view = "!pto.tensor_view<16x16xf32>";
+        lines.insert_str(at, &format!(
+            "%v = pto.make_tensor_view %g, shape = [%c16, %c16], strides = [%c16, %c1] : {view}\n%a = pto.alloc_tile : {tile}\n%c = pto.alloc_tile : {tile}\n\
+             pto.tload ins(%v : {view}) outs(%a : {tile})\n{record}\n{wait}\npto.tadd ins(%a, %a : {tile}, {tile}) outs(%c : {tile})\n"
+        ));
+        lines
+    };
+    let record = "%e = pto.record_event[<TLOAD>, <TVEC>, <EVENT_ID0>] : !pto.event";
+    for profile in Profile::ALL {
+        for wait in [
+            "pto.tsync ins(%e : !pto.event)",
+            "pto.tsync %e : !pto.event",
+            "pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
+        ] {
+            let t = with(record, wait);
+            assert_eq!(findings(&report(&t, profile), &t).len(), 0, "{profile} {wait}");
+        }
+        // The event is there, and nobody waits for it.
+        let t = with(record, "pto.tsync");
+        let rules: Vec<String> = findings(&report(&t, profile), &t).into_iter().map(|f| f.0).collect();
+        let expected: &[&str] = if profile == Profile::Cpu { &["race-raw"] } else { &["flag-leak", "race-raw"] };
+        assert_eq!(rules, expected, "{profile}");
+    }
+}
