@@ -1,7 +1,7 @@
 //! Scatters, sorts and merges (isa/irregular.md 4 and 6) of tiles that lie row by row: the same bytes as their routes come
 //! to, without listing them. What is undefined, out of range or worth a warning goes by the routes.
 
-use crate::engine::memory::{Memories, Memory};
+use crate::engine::memory::{Memories, Memory, MemoryId};
 use crate::kernels::{are_below, for_each_index, merge, scatter, sort};
 use crate::lower::operand;
 use crate::nest::Place;
@@ -57,13 +57,19 @@ impl Rows {
         })
     }
 
+    /// Its memory and its bytes, where there is nothing between its rows.
+    fn dense(&self, places: &[Place]) -> Option<(MemoryId, Range<usize>)> {
+        let place = places.get(usize::from(self.operand))?;
+        let is_dense = self.rows <= 1 || self.pitch == self.len;
+        is_dense.then_some((place.memory, place.at..place.at + self.rows * self.len))
+    }
+
     /// Its rows, one after the other.
     fn bytes<'m>(&self, memories: &'m Memories, places: &[Place]) -> Cow<'m, [u8]> {
         let Some((at, memory)) = memories.operand(places, self.operand) else { return Cow::default() };
         let row = |row: usize| memory.bytes().get(self.row(at, row)).unwrap_or(&[]);
-        if self.rows <= 1 || self.pitch == self.len {
-            let len = self.rows * self.len;
-            return Cow::Borrowed(memory.bytes().get(at..at + len).unwrap_or(&[]));
+        if let Some((_, bytes)) = self.dense(places) {
+            return Cow::Borrowed(memory.bytes().get(bytes).unwrap_or(&[]));
         }
         Cow::Owned((0..self.rows).flat_map(row).copied().collect())
     }
@@ -149,15 +155,23 @@ impl Direct {
         let tracked = memories.tracked;
         match (self.what, self.sources.as_slice()) {
             (What::Scatter { elements, .. }, [src, idx]) => {
-                let (values, indices) =
-                    (src.bytes(memories, places).into_owned(), idx.bytes(memories, places).into_owned());
-                let (at, memory) = memories.operand_mut(places, self.dst.operand)?;
                 let size = usize::try_from(self.dst.elem.size()?).ok()?;
-                let len = elements * size;
-                scatter(size, idx.elem, &values, &indices, memory.as_mut().get_mut(at..at + len)?);
-                if tracked && !memory.defined().has_all(at, len) {
+                let place = places.get(usize::from(self.dst.operand))?;
+                let to = place.at..place.at + elements * size;
+                let indices = idx.bytes(memories, places).into_owned();
+                // Values that lie in the same memory are read there.
+                let there = src.dense(places).filter(|(memory, _)| *memory == place.memory);
+                let values = if there.is_some() { Vec::new() } else { src.bytes(memories, places).into_owned() };
+                let memory = memories.get_mut(place.memory)?;
+                if let Some((_, range)) = there {
+                    let [values, out] = memory.as_mut().get_disjoint_mut([range, to.clone()]).ok()?;
+                    scatter(size, idx.elem, values, &indices, out);
+                } else {
+                    scatter(size, idx.elem, &values, &indices, memory.as_mut().get_mut(to.clone())?);
+                }
+                if tracked && !memory.defined().has_all(to.start, to.len()) {
                     let defined = memory.defined_mut();
-                    for_each_index(idx.elem, &indices, |k| defined.insert(at + k * size, size));
+                    for_each_index(idx.elem, &indices, |k| defined.insert_one(to.start + k * size, size));
                 }
             }
             (What::Sort, [src, idx]) => {
