@@ -102,7 +102,10 @@ fn halves(bytes: &[u8]) -> Option<Vec<f32>> {
     #[cfg(target_arch = "x86_64")]
     return x86::contract::halves(bytes, Level::best());
     #[cfg(not(target_arch = "x86_64"))]
-    None
+    {
+        let _ = bytes;
+        None
+    }
 }
 
 /// The values of elements that f32 holds exactly.

@@ -98,6 +98,7 @@ impl Params {
 
 /// The parameters that a vector kernel reads: of one column, or of consecutive columns. Null in the plain form.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "vector kernels exist on x86-64 only"))]
 pub(crate) struct Lanes {
     pub scale: *const f32,
     pub offset: *const i32,

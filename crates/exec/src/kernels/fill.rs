@@ -1,7 +1,5 @@
 //! Fills: one pattern to rows of bytes. Safe code throughout; for wider registers it is only compiled again.
 
-use super::Level;
-
 /// `n` rows of `len` bytes from `at` on, `stride` bytes apart.
 pub(crate) struct Rows {
     pub at: i64,

@@ -1,5 +1,6 @@
 //! Folds: one more element to every result, again and again (reduce.md 5).
 
+#[cfg(target_arch = "x86_64")]
 use super::Level;
 use super::element::*;
 use crate::nest::read_bits;

@@ -1,6 +1,5 @@
 //! Elements by index: which indices are in range, what they pick, and where they put it (isa/irregular.md 4).
 
-use super::Level;
 use super::fold::Bits;
 use tessera_isa::elem::Elem;
 

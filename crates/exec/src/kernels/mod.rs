@@ -30,12 +30,12 @@ macro_rules! leveled {
                     $body
                 }
 
-                match Level::best() {
+                match $crate::kernels::Level::best() {
                     // SAFETY: the level says that the machine has the instructions.
-                    Level::Avx512 => return unsafe { avx512::<$($names),*>($($arg),*) },
+                    $crate::kernels::Level::Avx512 => return unsafe { avx512::<$($names),*>($($arg),*) },
                     // SAFETY: likewise.
-                    Level::Avx2 => return unsafe { avx2::<$($names),*>($($arg),*) },
-                    Level::Scalar => {}
+                    $crate::kernels::Level::Avx2 => return unsafe { avx2::<$($names),*>($($arg),*) },
+                    $crate::kernels::Level::Scalar => {}
                 }
             }
             $body

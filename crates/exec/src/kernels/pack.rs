@@ -1,6 +1,7 @@
 //! Masks: comparisons packed eight to a byte, and selections by such bits (isa/elementwise.md 4). Rows lie one after the
 //! other in dense buffers.
 
+#[cfg(target_arch = "x86_64")]
 use super::Level;
 use super::element::*;
 use super::fold::Bits;

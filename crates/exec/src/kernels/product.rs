@@ -1,10 +1,10 @@
 //! Products of f32 whose factors and sums lie in runs, as in boxes: the left factor is read and the sums are written
 //! where they lie, the right factor comes as panels of columns. The safe twin is [`contract`](super::contract).
 
+use super::AlignedBytes;
 use super::contract::{COLS, ROWS};
 use super::pair::parts;
 use super::stage::{Stage, Tile};
-use super::{AlignedBytes, Level};
 use crate::nest::{Map, Place};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::{Axis, Layout};
@@ -156,7 +156,7 @@ impl Product {
 
 #[cfg(target_arch = "x86_64")]
 fn choose() -> Option<RawBlock> {
-    super::x86::product(Level::best())
+    super::x86::product(super::Level::best())
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -1,6 +1,5 @@
 //! Records of a value and an index, sorted and merged (isa/irregular.md 6).
 
-use super::Level;
 use super::fold::Bits;
 use tessera_isa::elem::Elem;
 

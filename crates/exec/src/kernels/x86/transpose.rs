@@ -45,7 +45,7 @@ fn kernel<const UNIT: usize, const N: usize>(across: &Loop, along: &Loop, level:
     let crowded = |pitch: isize| pitch % (8 * LINE * UNIT) as isize == 0;
     if level >= Level::Avx512 && fits(4) && (crowded(along.src) || crowded(across.dst)) {
         Some(staged::<UNIT, N>)
-    } else if level >= Level::Avx512 && fits(4) && (UNIT == 2 || UNIT == 4) {
+    } else if level >= Level::Avx512 && (UNIT == 2 || UNIT == 4) && fits(4) && along.n.is_multiple_of(4 * N) {
         Some(fours::<UNIT, N>)
     } else if level >= Level::Avx512 && fits(2) {
         Some(pairs_of_many::<UNIT, N>)
@@ -76,8 +76,8 @@ unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8
     }
 }
 
-/// Four lanes at once. Sixteen such registers, which bytes take, would not leave enough for a round: they take twice as
-/// long as pairs.
+/// Four lanes at once, where no block has to reach back. Sixteen such registers, which bytes take, would not leave enough
+/// for a round: they take twice as long as pairs.
 ///
 /// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F and BW.
 #[target_feature(enable = "avx512f,avx512bw")]
