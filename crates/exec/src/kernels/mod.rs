@@ -55,6 +55,7 @@ mod fold;
 mod map;
 mod pack;
 mod pair;
+mod part;
 mod scalar;
 mod staged;
 #[cfg(target_arch = "x86_64")]
@@ -65,6 +66,7 @@ pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
 pub use map::{MapKernel, Mapped};
 pub(crate) use pair::Pair;
+pub(crate) use part::{Part, Side, run_parts};
 pub use scalar::Sides;
 pub use staged::Staged;
 pub(crate) use staged::What;
@@ -202,6 +204,12 @@ impl Kernel {
             Kind::Raw(raw) => {
                 let (src, dst) = bytes.pointers();
                 let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
+                if self.outer.is_empty() {
+                    let [s, d] = self.base.map(|base| base as isize);
+                    // SAFETY: as below.
+                    unsafe { raw(src.wrapping_offset(s), dst.wrapping_offset(d), &self.inner) };
+                    return Ok(());
+                }
                 walk(&self.outer, self.base, &mut |[s, d]| {
                     // SAFETY: every point of the loops lies inside the spans, and both of them inside their memories.
                     unsafe { raw(src.wrapping_offset(s as isize), dst.wrapping_offset(d as isize), &self.inner) }

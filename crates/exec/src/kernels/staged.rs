@@ -49,14 +49,14 @@ pub(crate) struct Stage {
     pub operand: u8,
     pub elem: Elem,
     pub nests: Nests,
-    kernels: SmallVec<[Kernel; 1]>,
+    pub(super) kernels: SmallVec<[Kernel; 1]>,
     /// Elements of the buffer, and of a row of it.
     pub len: usize,
     pub columns: u64,
     /// See [`Stage::dense_at`].
     dense: Option<usize>,
     /// See [`Stage::rows_of`].
-    rows: Option<(usize, isize)>,
+    pub(super) rows: Option<(usize, isize)>,
 }
 
 impl Stage {
