@@ -27,6 +27,11 @@ impl Waiting {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
+
+    /// Nothing waits: an error came in between, and nobody will look.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
 }
 
 /// More instructions than this do not wait together.

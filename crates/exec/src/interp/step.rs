@@ -123,6 +123,7 @@ impl<'a> Exec<'a> {
         self.engine.config = Attrs::default();
         (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
+        self.engine.waiting.clear();
         self.engine.memories.clear_chip();
         self.engine.objects.iter_mut().for_each(|o| o.restart());
         self.engine.epoch += 1;
