@@ -91,7 +91,7 @@ pub unsafe extern "C" fn tessera_again(machine: *mut TesseraMachine, number: u64
     TesseraMachine::call(machine, |m| {
         let again = m.calls.find(number).map(|ticket| m.engine.again(ticket));
         match again {
-            Some(Ok(true)) => Ok(Vec::new()),
+            Some(Ok(Some(_))) => Ok(Vec::new()),
             _ => Err(Refusal { status: TesseraStatus::Argument, found: Vec::new() }),
         }
     })

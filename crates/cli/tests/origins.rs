@@ -117,6 +117,7 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
             outputs: outputs.clone(),
             trace: false,
             record: false,
+            fuses: true,
             limits: Default::default(),
             progress: None,
         };

@@ -58,6 +58,7 @@ impl TileBuf {
     }
 
     /// The machine that the tile lives on.
+    #[inline]
     pub fn machine(&self) -> &Machine {
         &self.slot.machine
     }
@@ -201,6 +202,26 @@ pub(crate) fn saturated(n: usize) -> i64 {
 
 /// The tiles of an instruction, as the engine wants them.
 type Tiles = SmallVec<[(Role, TileId); 8]>;
+
+/// Issues an instruction that is nothing but its tiles. One that was issued on them before, with nothing done to any tile
+/// since, is not put together again.
+#[inline]
+pub(crate) fn issue_tiles<const N: usize>(op: Opcode, form: Form, tiles: [(Role, &TileBuf); N]) -> Result<RecordEvent> {
+    let ids = tiles.map(|(_, tile)| tile.slot.id);
+    let machine = tiles.first().map(|(_, tile)| tile.machine());
+    let machine = machine.filter(|machine| tiles.iter().all(|(_, tile)| tile.machine().is(machine)));
+    if let Some(machine) = machine
+        && machine.state()?.again(op, form, &ids)?
+    {
+        return Ok(RecordEvent::new());
+    }
+    let inst = tiles.into_iter().fold(Instruction::new(op), |inst, (role, tile)| inst.tile(role, tile));
+    let event = inst.issue_as(form)?;
+    if let Some(machine) = machine.filter(|machine| op.binds(machine.profile()).is_none() && !op.info().expands) {
+        machine.state()?.remember(op, form, &ids);
+    }
+    Ok(event)
+}
 
 /// An instruction that is put together at run time.
 ///

@@ -4,8 +4,9 @@ use crate::typed::known::{self, legal};
 use crate::typed::setters::setters;
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
 use crate::{AttrName, Compact, Diagnostic, Elem, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
+use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tessera_exec::engine::{Engine, Issued, TileId};
+use tessera_exec::engine::{Engine, Issued, Ticket, TileId};
 use tessera_isa::inst::{AttrValue, Attrs, ConvType, F32Rounding, GlobalArg, Inst};
 use tessera_isa::ops::{Form, Opcode};
 use tessera_isa::sem::f32_mode;
@@ -40,9 +41,53 @@ struct Core {
 pub(crate) struct State {
     pub engine: Engine,
     warnings: Vec<Diagnostic>,
+    /// What was issued on its own tiles lately.
+    recent: Vec<Option<Recent>>,
+}
+
+/// An instruction without scalars and attributes that was issued on tiles.
+#[derive(Clone, Debug)]
+struct Recent {
+    op: Opcode,
+    form: Form,
+    tiles: SmallVec<[TileId; 6]>,
+    epoch: u64,
+    ticket: Ticket,
+}
+
+/// So many are remembered; a power of two.
+const RECENT: usize = 64;
+
+/// Where an instruction is remembered.
+#[inline]
+fn place(op: Opcode, tiles: &[TileId]) -> usize {
+    let mix = |sum: usize, id: &TileId| sum.wrapping_mul(31).wrapping_add(id.number());
+    tiles.iter().fold(op.index(), mix) % RECENT
 }
 
 impl State {
+    /// Issues an instruction again that was issued on the same tiles, where nothing has happened to any tile since; tells
+    /// whether it was.
+    #[inline]
+    pub fn again(&mut self, op: Opcode, form: Form, tiles: &[TileId]) -> Result<bool> {
+        let known = self.recent.get(place(op, tiles)).and_then(Option::as_ref).filter(|known| {
+            (known.op, known.form, known.epoch) == (op, form, self.engine.epoch()) && known.tiles[..] == *tiles
+        });
+        let Some(ticket) = known.map(|known| known.ticket) else { return Ok(false) };
+        let done = self.engine.again(ticket)?;
+        Ok(done.map(|done| keep(&mut self.warnings, done)).is_some())
+    }
+
+    /// Remembers the instruction that was issued.
+    pub fn remember(&mut self, op: Opcode, form: Form, tiles: &[TileId]) {
+        let epoch = self.engine.epoch();
+        let recent = self.engine.ticket().map(|ticket| Recent { op, form, tiles: tiles.into(), epoch, ticket });
+        self.recent.resize(RECENT, None);
+        if let Some(slot) = self.recent.get_mut(place(op, tiles)) {
+            *slot = recent;
+        }
+    }
+
     /// Issues an instruction; what the rules have against it is kept the first time.
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<()> {
         keep(&mut self.warnings, self.engine.issue(inst, tiles)?);
@@ -76,6 +121,7 @@ impl State {
     }
 }
 
+#[inline]
 fn keep(warnings: &mut Vec<Diagnostic>, done: Issued<'_>) {
     if done.is_new {
         warnings.extend_from_slice(done.warnings);
@@ -151,7 +197,7 @@ impl TileOptions {
 impl Machine {
     /// A machine with nothing in its memories.
     pub fn new(profile: Profile) -> Self {
-        let state = State { engine: Engine::new(profile, true), warnings: Vec::new() };
+        let state = State { engine: Engine::new(profile, true), warnings: Vec::new(), recent: Vec::new() };
         Machine(Arc::new(Core { profile, state: Mutex::new(state) }))
     }
 
@@ -294,11 +340,13 @@ impl Machine {
         self.state().map(|mut s| std::mem::take(&mut s.warnings)).unwrap_or_default()
     }
 
+    #[inline]
     pub(crate) fn is(&self, other: &Machine) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// The state. It is never kept across a call into user code.
+    #[inline]
     pub(crate) fn state(&self) -> Result<MutexGuard<'_, State>> {
         let broken = || Error::new("internal", "an instruction on another thread ended in a defect of the library");
         self.0.state.lock().map_err(|_| broken().help("make a new machine, and report the defect"))

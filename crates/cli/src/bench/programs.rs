@@ -13,13 +13,13 @@ pub struct Programs {
     pub name: &'static str,
     /// What the number is.
     pub unit: &'static str,
-    measure: fn(Duration) -> Result<f64>,
+    measure: fn(Duration, bool) -> Result<f64>,
 }
 
 impl Programs {
-    /// Measures for about this long.
-    pub fn measure(&self, budget: Duration) -> Result<f64> {
-        (self.measure)(budget)
+    /// Measures for about this long; instructions that follow each other go through the data together where `fuses`.
+    pub fn measure(&self, budget: Duration, fuses: bool) -> Result<f64> {
+        (self.measure)(budget, fuses)
     }
 }
 
@@ -38,13 +38,28 @@ pub static PROGRAMS: &[Programs] = &[
     Programs {
         name: "loop 1000000 x tmov f32 16x16",
         unit: "ns",
-        measure: |budget| shortest(budget, || turn(1_000_000)),
+        measure: |budget, _| shortest(budget, || turn(1_000_000)),
     },
-    Programs { name: "blocks 2", unit: "speed-up", measure: blocks },
-    Programs { name: "parse 10000", unit: "ms", measure: |budget| shortest(budget, || parse(10_000)) },
-    Programs { name: "parse 100000", unit: "ms", measure: |budget| shortest(budget, || parse(100_000)) },
-    Programs { name: "check 10000", unit: "ms", measure: |budget| shortest(budget, || check(10_000)) },
-    Programs { name: "plan 10000", unit: "ms", measure: |budget| shortest(budget, || plan(10_000)) },
+    Programs {
+        name: "chain tadd tmuls trelu tadd f32 128x128",
+        unit: "speed-up",
+        measure: |budget, fuses| speed_up(budget, fuses, &chain(128, &IN_PLACE)),
+    },
+    Programs {
+        name: "chain trowmax trowexpandsub texp trowsum f32 128x128",
+        unit: "speed-up",
+        measure: |budget, fuses| speed_up(budget, fuses, &chain(128, &SOFTMAX)),
+    },
+    Programs {
+        name: "chain tadd tmuls trelu tadd f32 256x256",
+        unit: "speed-up",
+        measure: |budget, fuses| speed_up(budget, fuses, &chain(256, &IN_PLACE)),
+    },
+    Programs { name: "blocks 2", unit: "speed-up", measure: |_, _| blocks() },
+    Programs { name: "parse 10000", unit: "ms", measure: |budget, _| shortest(budget, || parse(10_000)) },
+    Programs { name: "parse 100000", unit: "ms", measure: |budget, _| shortest(budget, || parse(100_000)) },
+    Programs { name: "check 10000", unit: "ms", measure: |budget, _| shortest(budget, || check(10_000)) },
+    Programs { name: "plan 10000", unit: "ms", measure: |budget, _| shortest(budget, || plan(10_000)) },
 ];
 
 fn seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
@@ -74,14 +89,14 @@ fn repeated(count: u64, rows: u64, instruction: &str) -> String {
     )
 }
 
-/// Seconds of a run of [`repeated`].
-fn run(kernel: &Kernel, rows: u64, blocks: u32) -> Result<f64> {
+/// Seconds of a run of a kernel with one square of f32.
+fn run(kernel: &Kernel, rows: u64, blocks: u32, fuses: bool) -> Result<f64> {
     let input = kernel.find("p").map(|value| {
         let bytes = vec![1; (rows * rows * 4) as usize];
         let (elem, dims) = (Elem::F32, vec![rows * rows]);
         (value, Input::Buffer { bytes, elem, dims })
     });
-    let bindings = Bindings { inputs: input.into_iter().collect(), blocks, ..Bindings::default() };
+    let bindings = Bindings { inputs: input.into_iter().collect(), blocks, fuses, ..Bindings::default() };
     let (time, outcome) = seconds(|| kernel.execute(bindings));
     match outcome.diagnostics.into_iter().next() {
         Some(found) => Err(Error::from(Box::new(found))),
@@ -92,12 +107,75 @@ fn run(kernel: &Kernel, rows: u64, blocks: u32) -> Result<f64> {
 /// Nanoseconds of one turn of a loop.
 fn turn(count: u64) -> Result<f64> {
     let program = Program::parse(&repeated(count, 16, "tmov"))?;
-    Ok(run(&program.entry()?, 16, 1)? * 1e9 / count as f64)
+    Ok(run(&program.entry()?, 16, 1, true)? * 1e9 / count as f64)
+}
+
+/// Instructions on tiles of a type `!t`, with a value for each row in `%r`: what a step of a network's layer is.
+const IN_PLACE: [&str; 4] = [
+    "pto.tadd ins(%x, %y : !t, !t) outs(%x : !t)",
+    "pto.tmuls ins(%x, %half : !t, f32) outs(%x : !t)",
+    "pto.trelu ins(%x : !t) outs(%x : !t)",
+    "pto.tadd ins(%x, %z : !t, !t) outs(%x : !t)",
+];
+
+/// The most of a softmax.
+const SOFTMAX: [&str; 4] = [
+    "pto.trowmax ins(%y, %z : !t, !t) outs(%r : !r)",
+    "pto.trowexpandsub ins(%y, %r : !t, !r) outs(%x : !t) {src1Col = 1}",
+    "pto.texp ins(%x : !t) outs(%x : !t)",
+    "pto.trowsum ins(%x, %z : !t, !t) outs(%r : !r)",
+];
+
+/// Rounds of some instructions on squares.
+fn chain(rows: u64, instructions: &[&str]) -> (String, u64) {
+    let rounds = (1 << 24) / (rows * rows);
+    let body = instructions.join("\n      ");
+    let text = format!(
+        "!t = !pto.tile_buf<vec, {rows}x{rows}xf32>
+!r = !pto.tile_buf<vec, {rows}x1xf32, blayout=col_major>
+module {{
+  func.func @kernel(%p: !pto.ptr<f32>) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant {rounds} : index
+    %rows = arith.constant {rows} : index
+    %half = arith.constant 0.5 : f32
+    %view = pto.make_tensor_view %p, shape = [%rows, %rows], strides = [%rows, %c1] : !pto.tensor_view<?x?xf32>
+    %x = pto.alloc_tile : !t
+    %y = pto.alloc_tile : !t
+    %z = pto.alloc_tile : !t
+    %r = pto.alloc_tile : !r
+    pto.tload ins(%view : !pto.tensor_view<?x?xf32>) outs(%x : !t)
+    pto.tload ins(%view : !pto.tensor_view<?x?xf32>) outs(%y : !t)
+    pto.tload ins(%view : !pto.tensor_view<?x?xf32>) outs(%z : !t)
+    scf.for %i = %c0 to %n step %c1 {{
+      {body}
+    }}
+    pto.tstore ins(%x : !t) outs(%view : !pto.tensor_view<?x?xf32>)
+    return
+  }}
+}}
+"
+    );
+    (text, rows)
+}
+
+/// How much sooner a program is done if instructions go through the data together: the median of pairs of runs.
+fn speed_up(budget: Duration, fuses: bool, (text, rows): &(String, u64)) -> Result<f64> {
+    let program = Program::parse(text)?;
+    let kernel = program.entry()?;
+    let start = Instant::now();
+    let mut ratios = Vec::new();
+    while ratios.len() < 5 || start.elapsed() < budget {
+        ratios.push(run(&kernel, *rows, 1, false)? / run(&kernel, *rows, 1, fuses)?);
+    }
+    Ok(super::median(&mut ratios))
 }
 
 /// How much sooner two blocks are done on two cores than one after the other: the best of five of either.
-fn blocks(_: Duration) -> Result<f64> {
-    let time = |count: u64, blocks: u32| run(&Program::parse(&repeated(count, 64, "ttrans"))?.entry()?, 64, blocks);
+fn blocks() -> Result<f64> {
+    let time =
+        |count: u64, blocks: u32| run(&Program::parse(&repeated(count, 64, "ttrans"))?.entry()?, 64, blocks, true);
     // A block that takes at least a fifth of a second, and a little more.
     let sample = 100_000;
     let count = (sample as f64 * 0.25 / time(sample, 1)?).ceil() as u64;
@@ -190,5 +268,8 @@ mod tests {
         assert!(errors.is_empty(), "{errors:?}");
         assert!(plan(48).is_ok_and(|ms| ms > 0.0) && check(48).is_ok_and(|ms| ms > 0.0));
         assert!(turn(10).is_ok_and(|ns| ns > 0.0));
+        for instructions in [&IN_PLACE, &SOFTMAX] {
+            assert!(speed_up(Duration::ZERO, true, &chain(64, instructions)).is_ok_and(|times| times > 0.0));
+        }
     }
 }

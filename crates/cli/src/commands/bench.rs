@@ -23,6 +23,9 @@ pub struct Args {
     /// Only what has this in its name
     #[arg(long, value_name = "S", default_value = "")]
     filter: String,
+    /// Run programs without letting instructions go through the data together
+    #[arg(long)]
+    no_fuse: bool,
     /// A table, or one JSON object per line
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -113,7 +116,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let mut whole = Table::new(["program", "", ""]);
     for program in &programs {
         progress.next(session, program.name)?;
-        let value = program.measure(budget * 2).map_err(|e| failed(program.name, &e))?;
+        let value = program.measure(budget * 2, !args.no_fuse).map_err(|e| failed(program.name, &e))?;
         progress.show(session, "")?;
         match args.format {
             Format::Json => {

@@ -79,6 +79,9 @@ pub struct Args {
     /// Do not follow undefined bytes: faster, and silent about them
     #[arg(long)]
     untracked: bool,
+    /// Run every instruction over all of its tile before the next one: slower, and the same in everything else
+    #[arg(long)]
+    no_fuse: bool,
     /// Also judge the order of the pipes with the numbers of this run: races, flags, deadlocks
     #[arg(long)]
     races: bool,

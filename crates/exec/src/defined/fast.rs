@@ -4,7 +4,7 @@
 //! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
 
 use crate::defined::{Area, Shadow, WordMask};
-use crate::engine::memory::Memories;
+use crate::engine::memory::{Memories, MemoryId};
 use crate::lower::Effect;
 use crate::nest::Place;
 use smallvec::SmallVec;
@@ -15,6 +15,11 @@ pub(crate) struct Usual {
     reads: SmallVec<[(u8, Bytes); 2]>,
     /// The operand, which bytes of it, and whether they become defined.
     writes: SmallVec<[(u8, Bytes, bool); 1]>,
+    /// The memories of all of them, with the stamps that their sets had when everything that is read and written was
+    /// defined; empty while that is not known.
+    seen: SmallVec<[(MemoryId, u64); 2]>,
+    /// Is it worth knowing? Not where something becomes undefined, or where an operand's place changes.
+    lasts: bool,
 }
 
 /// A set of bytes of one operand.
@@ -67,9 +72,34 @@ impl Usual {
                 None => Bytes::Ranges(area),
             }
         };
+        let lasts = moving.is_none() && writes.iter().all(|w| w.2);
         Usual {
+            seen: SmallVec::new(),
+            lasts,
             reads: reads.into_iter().map(|(o, area)| (o, bytes(o, area))).collect(),
             writes: writes.into_iter().map(|(o, area, defined)| (o, bytes(o, area), defined)).collect(),
+        }
+    }
+
+    /// Was everything defined that is read and written, and has nothing become undefined since?
+    #[inline]
+    pub fn is_as_seen(&self, memories: &Memories) -> bool {
+        let is_same = |(id, stamp): &(MemoryId, u64)| memories.get(*id).is_some_and(|m| m.defined().stamp() == *stamp);
+        !self.seen.is_empty() && self.seen.iter().all(is_same)
+    }
+
+    /// Remembers that everything is defined.
+    pub fn see(&mut self, memories: &Memories, places: &[Place]) {
+        self.seen.clear();
+        if !self.lasts {
+            return;
+        }
+        for operand in self.reads.iter().map(|r| r.0).chain(self.writes.iter().map(|w| w.0)) {
+            let place = places.get(usize::from(operand));
+            let Some((id, memory)) = place.and_then(|p| Some((p.memory, memories.get(p.memory)?))) else { continue };
+            if !self.seen.iter().any(|s| s.0 == id) {
+                self.seen.push((id, memory.defined().stamp()));
+            }
         }
     }
 

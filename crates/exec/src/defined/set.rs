@@ -1,11 +1,33 @@
 //! Sets of bytes of a memory: which of them are defined, which were written.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// One bit per byte.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct ByteSet {
     words: Vec<u64>,
     /// What stays in the set whatever is taken out of it.
     pinned: Vec<u64>,
+    /// Grows whenever something is taken out; no two sets have the same.
+    stamp: u64,
+}
+
+/// A stamp for a new set: far from those of others.
+fn new_stamp() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1 << 40, Ordering::Relaxed)
+}
+
+impl Default for ByteSet {
+    fn default() -> Self {
+        ByteSet { words: Vec::new(), pinned: Vec::new(), stamp: new_stamp() }
+    }
+}
+
+impl Clone for ByteSet {
+    fn clone(&self) -> Self {
+        ByteSet { words: self.words.clone(), pinned: self.pinned.clone(), stamp: new_stamp() }
+    }
 }
 
 /// The words that a range of bits touches, with the masks of the first and the last one.
@@ -98,6 +120,12 @@ impl ByteSet {
         apply(&mut self.words, start, len, |word, mask| *word |= mask);
     }
 
+    /// As long as this is what it was, whatever was in the set still is.
+    #[inline]
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
     /// Adds an element of at most 8 bytes: quicker than a range where it lies in one word, as elements do.
     #[inline]
     pub fn insert_one(&mut self, start: usize, len: usize) {
@@ -110,6 +138,10 @@ impl ByteSet {
     /// Takes a range out.
     #[inline]
     pub fn remove(&mut self, start: usize, len: usize) {
+        if self.has_none(start, len) {
+            return;
+        }
+        self.stamp += 1;
         apply(&mut self.words, start, len, |word, mask| *word &= !mask);
         self.keep_pinned(start / 64, start.saturating_add(len).div_ceil(64));
     }
@@ -155,6 +187,7 @@ impl ByteSet {
 
     /// Takes the bytes of a mask out.
     pub fn remove_mask(&mut self, mask: &WordMask) {
+        self.stamp += 1;
         let words = self.words.iter_mut().skip(mask.first);
         words.zip(&mask.words).for_each(|(word, mask)| *word &= !mask);
         self.keep_pinned(mask.first, mask.first + mask.words.len());
@@ -208,6 +241,7 @@ impl ByteSet {
     /// Writes a range word by word: `bits` gives those from a distance from its start on.
     #[inline]
     fn replace(&mut self, to: usize, len: usize, bits: impl Fn(&ByteSet, usize) -> u64) {
+        self.stamp += 1;
         let mut done = 0;
         while done < len {
             let at = to + done;

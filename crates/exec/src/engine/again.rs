@@ -2,7 +2,7 @@
 //!
 //! Who knows that nothing has changed since, its operands, their places and what was configured, keeps a [`Ticket`].
 
-use super::Engine;
+use super::{Engine, Entry, Issued};
 use crate::lower::Failure;
 
 /// An instruction that was issued, on the operands that it had.
@@ -20,14 +20,24 @@ impl Engine {
         (is_plain && entry.prepared.is_some()).then_some(Ticket { at, age })
     }
 
-    /// Issues an instruction again; tells whether it is still known.
+    /// A number that grows whenever a tile may have changed in anything but its contents, or something was configured.
     #[inline]
-    pub fn again(&mut self, ticket: Ticket) -> Result<bool, Failure> {
-        let Some(cache) = self.caches.first_mut() else { return Ok(false) };
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Issues an instruction again, if it is still known.
+    #[inline]
+    pub fn again(&mut self, ticket: Ticket) -> Result<Option<Issued<'_>>, Failure> {
+        let Some(cache) = self.caches.first_mut() else { return Ok(None) };
         if !cache.choose(ticket.at, ticket.age) {
-            return Ok(false);
+            return Ok(None);
         }
         self.issued += 1;
-        cache.run(&mut self.memories, 0, self.issued).map(|_| true)
+        let effect = cache.run(&mut self.memories, 0, self.issued)?;
+        // What has a ticket has no other warnings.
+        let about_contents = if effect.warned { cache.current().and_then(Entry::warning) } else { None };
+        let stored_undefined = effect.stored_undefined;
+        Ok(Some(Issued { warnings: &[], is_new: false, about_contents, stored_undefined }))
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Cache {
     /// More variants than this are not kept.
     most: usize,
     /// How often they were all given up.
-    age: u64,
+    pub age: u64,
     last: usize,
     /// By variant, the one that was asked for after it: loops ask for them in the same order again and again.
     next: Vec<usize>,
@@ -78,6 +78,12 @@ impl Cache {
     /// The current variant, its number, and the age in which the number means it.
     pub fn current_at(&self) -> Option<(usize, &Entry, u64)> {
         Some((self.last, self.current()?, self.age))
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn current_mut(&mut self) -> Option<(usize, &mut Entry)> {
+        Some((self.last, self.entries.get_mut(self.last)?))
     }
 
     /// Makes the variant with this number of this age the current one, if it is there still.

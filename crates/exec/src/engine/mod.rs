@@ -23,6 +23,7 @@
 
 mod again;
 mod cache;
+mod chain;
 mod contents;
 mod element;
 mod global;
@@ -85,6 +86,7 @@ pub struct Engine {
     pub(crate) caches: Vec<Cache>,
     pub(crate) key: Key,
     pub(crate) issued: u64,
+    pub(crate) waiting: chain::Waiting,
 }
 
 impl Engine {
@@ -118,6 +120,7 @@ impl Engine {
             caches,
             key: Key::default(),
             issued: 0,
+            waiting: chain::Waiting::default(),
         }
     }
 
@@ -129,5 +132,6 @@ impl Engine {
     /// SETFMATRIX and SET_IMG2COL_PADDING: what is given stays until it is given again (ops.md 7).
     pub fn configure(&mut self, given: &Attrs) {
         self.config = given.or(&self.config);
+        self.epoch += 1;
     }
 }

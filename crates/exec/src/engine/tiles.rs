@@ -30,6 +30,11 @@ impl TileId {
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// A number that no other tile of the engine has.
+    pub const fn number(self) -> usize {
+        self.index()
+    }
 }
 
 /// What decides where a tile lies.

@@ -316,6 +316,16 @@ pub(crate) struct Site {
     pub only_tiles: bool,
     /// How the instruction binds its destination to its source, and the two.
     pub binds: Option<(Bind, TileSlot, TileSlot)>,
+    /// Is it one of several in a row whose bytes may wait for each other?
+    pub may_wait: bool,
+}
+
+impl Site {
+    /// Does it do no more than what its tiles say to their contents?
+    fn is_simple(&self) -> bool {
+        let is_moved = self.global.is_some() || self.init.is_some() || self.binds.is_some();
+        !is_moved && !self.expands && !self.is_configured
+    }
 }
 
 /// A tile that the program makes, as it is before anything happens to it.
@@ -349,7 +359,43 @@ pub(crate) struct Program {
     pub bound: Vec<(TileId, i64)>,
 }
 
+impl Code {
+    /// Is it the same whether the bytes of instructions before it are there or not?
+    #[inline]
+    pub fn reads_no_bytes(&self) -> bool {
+        match self {
+            Code::Support(_, support) => matches!(
+                **support,
+                Support::Fresh(_)
+                    | Support::Alloc(_)
+                    | Support::SetValid { .. }
+                    | Support::BlockIndex(_)
+                    | Support::BlockCount(_)
+            ),
+            Code::For(_) | Code::If(_) | Code::While(_) | Code::Meet(..) => false,
+            _ => true,
+        }
+    }
+}
+
 impl Program {
+    /// Finds instructions of a block that follow each other: their bytes may wait.
+    pub fn find_chains(&mut self, code: &[Code]) {
+        let mut last: Option<usize> = None;
+        for c in code {
+            let Code::Issue(site) = c else {
+                last = last.filter(|_| c.reads_no_bytes());
+                continue;
+            };
+            let site = *site as usize;
+            let is_simple = self.sites.get(site).is_some_and(Site::is_simple);
+            for n in last.into_iter().chain([site]).filter(|_| is_simple && last.is_some()) {
+                self.sites.get_mut(n).into_iter().for_each(|s| s.may_wait = true);
+            }
+            last = is_simple.then_some(site);
+        }
+    }
+
     /// The slot of a value that is a tile.
     pub fn tile(&self, value: ValueId) -> Option<TileSlot> {
         self.vars.get(value.index())?.tile()

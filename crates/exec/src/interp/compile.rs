@@ -213,6 +213,7 @@ impl Compiler<'_> {
             }
             self.op(*id, func.op(*id), &mut code)?;
         }
+        self.program.find_chains(&code);
         Ok(code)
     }
 

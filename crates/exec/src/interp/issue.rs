@@ -15,11 +15,39 @@ impl Exec<'_> {
         let Some(site) = self.cx.program.sites.get(index) else {
             return Err(Diagnostic::internal(self.cx.func.span, format!("the program has no instruction {index}")));
         };
-        self.issue_site(index, site).map_err(|e| self.at(site.at, e))
+        let done = if site.may_wait && self.fuses() { self.defer(index, site) } else { self.issue_site(index, site) };
+        done.map_err(|e| self.at(site.at, e))
+    }
+
+    /// May the bytes of instructions wait for those of the next ones? Nobody looks at them in between.
+    #[inline]
+    fn fuses(&self) -> bool {
+        self.cx.fuses && self.watch.is_none() && self.trace.is_none()
+    }
+
+    /// Issues an instruction that may wait: it has no more to it than its tiles and what is done to them.
+    fn defer(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+        self.engine.issued += 1;
+        if !site.results.is_empty() {
+            self.begin_results(site)?;
+        }
+        self.choose(index, site)?;
+        if self.engine.defer(index)? {
+            return Ok(());
+        }
+        self.settle()?;
+        self.finish(index, site)
+    }
+
+    /// Nothing waits any more: bytes are where they belong.
+    #[inline]
+    pub fn settle(&mut self) -> Result<(), Failure> {
+        if self.engine.waiting.is_empty() { Ok(()) } else { self.engine.settle() }
     }
 
     #[inline]
     fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+        self.settle()?;
         self.engine.issued += 1;
         if !site.results.is_empty() {
             self.begin_results(site)?;
@@ -37,6 +65,12 @@ impl Exec<'_> {
             self.engine.memories.set_writer(site.at.0);
         }
         self.choose(index, site)?;
+        self.finish(index, site)
+    }
+
+    /// Runs the instruction that was made ready, and tells what there is to tell.
+    #[inline]
+    fn finish(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
         let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         let effect = match self.engine.run(index, start) {
             Err(e) if self.is_about_data(site, &e) => Effect::default(),

@@ -59,6 +59,8 @@ pub struct Run<'a> {
     pub trace: bool,
     /// Whether it is recorded step by step.
     pub record: bool,
+    /// Whether instructions that follow each other may go through the data together; nothing but the time tells.
+    pub fuses: bool,
     pub limits: Limits,
     /// Where it tells how far it is.
     pub progress: Option<Arc<Progress>>,

@@ -79,6 +79,7 @@ pub(super) fn contexts<'a>(
         process: *process,
         blocks: run.blocks.max(1),
         limits: run.limits,
+        fuses: run.fuses,
         progress,
     };
     processes.iter().zip(programs).map(context).collect()

@@ -33,6 +33,8 @@ pub(crate) struct Context<'a> {
     pub process: Process,
     pub blocks: u32,
     pub limits: Limits,
+    /// May instructions that follow each other go through the data together?
+    pub fuses: bool,
     pub progress: Option<&'a Progress>,
 }
 
@@ -121,6 +123,7 @@ impl<'a> Exec<'a> {
         self.engine.config = Attrs::default();
         (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
+        self.engine.waiting.clear();
         self.engine.memories.clear_chip();
         self.engine.objects.iter_mut().for_each(|o| o.restart());
         self.engine.epoch += 1;
@@ -203,6 +206,9 @@ impl<'a> Exec<'a> {
         };
         for (n, c) in code.iter().enumerate().skip(first) {
             let at = |this: &mut Self, stop: Stop| this.left_at(n as u64, stop);
+            if !self.engine.waiting.is_empty() && !c.reads_no_bytes() {
+                self.settle()?;
+            }
             match c {
                 Code::Set { dst, value } => self.set(*dst, *value),
                 Code::Arith { op, width, dst, a, b, at } => {
@@ -242,7 +248,7 @@ impl<'a> Exec<'a> {
                 Code::Meet(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
-        Ok(())
+        Ok(self.settle()?)
     }
 
     /// On the way out of what waits: the place where to go on.

@@ -72,6 +72,30 @@ pub(super) struct Loops {
     pub step: [isize; OPERANDS],
 }
 
+/// A nest whose operands were found inside their memories.
+pub(super) struct Begun {
+    raw: RawMap,
+    start: [*mut u8; OPERANDS],
+    step: [isize; OPERANDS],
+    loops: Loops,
+}
+
+impl Begun {
+    /// Runs it for the time with this number.
+    ///
+    /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
+    #[inline]
+    pub unsafe fn run(&self, number: isize) {
+        let mut at = self.start;
+        for k in 0..OPERANDS {
+            at[k] = at[k].wrapping_offset(self.step[k].wrapping_mul(number));
+        }
+        // SAFETY: the spans were checked for the first and the last time; that operands overlap only element by element is
+        // a rule of the instruction (elementwise.md 1).
+        unsafe { (self.raw)(at, &self.loops) };
+    }
+}
+
 /// No stride of an operand.
 pub(super) const SCALAR: isize = isize::MIN;
 
@@ -95,6 +119,47 @@ impl MapKernel {
             from,
             scalars: chosen.map_or([[0; 8]; ARGS], |c| c.1),
         }
+    }
+
+    /// The nest; none where it is computed element by element.
+    pub(super) fn vectors(&self) -> Option<&Nest> {
+        self.raw.map(|_| &self.nest)
+    }
+
+    /// The same on another nest of the same operands.
+    pub(super) fn over(&self, nest: Nest) -> MapKernel {
+        MapKernel { spans: [0, 1, 2, 3].map(|k: usize| nest.span(k)), nest, ..self.clone() }
+    }
+
+    /// The nest on operands at places of memories that are there in this order, to be run at once and so many times, each time
+    /// these steps further on; none where it has more than two loops.
+    pub(super) fn begin(
+        &self,
+        memories: &[(*mut u8, usize)],
+        places: &[Place],
+        steps: &[i64],
+        times: i64,
+    ) -> Result<Option<Begun>, OutOfBounds> {
+        let n = self.nest.operands();
+        let mut at = [(std::ptr::null_mut::<u8>(), 0); OPERANDS];
+        for k in 0..n {
+            let (place, step) = places.get(k).zip(steps.get(k)).ok_or(OutOfBounds::NOWHERE)?;
+            let (memory, len) = *memories.get(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
+            // The first time and the last one, and steps go forward: so do those between them.
+            let last = step.checked_mul(times - 1).and_then(|last| usize::try_from(last).ok()?.checked_add(place.at));
+            OutOfBounds::check(self.spans[k], place.at, len)?;
+            OutOfBounds::check(self.spans[k], last.ok_or(OutOfBounds::NOWHERE)?, len)?;
+            at[k] = (memory.wrapping_add(place.at).wrapping_offset(self.nest.base[k] as isize), *step as isize);
+        }
+        let (mut start, mut step) = ([at[DST].0; OPERANDS], [at[DST].1; OPERANDS]);
+        for k in 0..ARGS {
+            (start[k + 1], step[k + 1]) = match self.from[k] {
+                0 => (self.scalars[k].as_ptr().cast_mut(), 0),
+                operand => at[operand],
+            };
+        }
+        let begun = self.raw.map(|raw| Begun { raw, start, step, loops: self.loops() });
+        Ok(begun.filter(|_| self.nest.dims.len() <= 2))
     }
 
     /// Runs the nest; the places are those of its operands.
@@ -234,12 +299,72 @@ unsafe fn load<E: Element, M: Machine>(at: *const u8, step: isize, i: usize, m: 
     unsafe { E::get_all::<M>(raw) }
 }
 
+/// The bytes of an element.
+const fn size<E: Element>() -> isize {
+    size_of::<E::Raw>() as isize
+}
+
+/// The whole groups of a row whose elements lie side by side, and how many elements these are. The second argument has
+/// one value for all of them unless `SECOND`. Nothing but the elements is asked for in the loop.
+///
+/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
+#[inline(always)]
+unsafe fn groups<O: Op, M: Machine, const SECOND: bool>(
+    at: [*mut u8; OPERANDS],
+    step: &[isize; OPERANDS],
+    n: usize,
+) -> usize {
+    let whole = n - n % LANES;
+    let mut i = 0;
+    // SAFETY: the contract of this function, and elements `i` to `i + LANES` of the loop.
+    unsafe {
+        let one = if SECOND { [Value::<O::B>::default(); LANES] } else { load::<O::B, M>(at[2], step[2], 0, 1) };
+        while i < whole {
+            let a = load::<O::A, M>(at[1], size::<O::A>(), i, LANES);
+            let b = if SECOND { load::<O::B, M>(at[2], size::<O::B>(), i, LANES) } else { one };
+            let c = load::<O::C, M>(at[3], size::<O::C>(), i, LANES);
+            let out = O::D::put_all::<M>(O::apply_all::<M>(&a, &b, &c));
+            let point = at[DST].wrapping_offset(size::<O::D>() * i as isize);
+            point.cast::<[<O::D as Element>::Raw; LANES]>().write_unaligned(out);
+            i = unknown(i + LANES);
+        }
+    }
+    whole
+}
+
+/// The number, of which the compiler knows nothing any more: else it makes vectors of several groups, and gathers them.
+#[inline(always)]
+fn unknown(i: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut i = i;
+        // SAFETY: it does nothing.
+        unsafe { std::arch::asm!("/* {0} */", inout(reg) i, options(nomem, nostack, preserves_flags)) };
+        i
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    i
+}
+
 /// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
 #[inline(always)]
 unsafe fn row<O: Op, M: Machine>(at: [*mut u8; OPERANDS], step: &[isize; OPERANDS], n: usize) {
-    let size = size_of::<<O::D as Element>::Raw>() as isize;
+    let size = self::size::<O::D>();
     let point = |i: usize| at[DST].wrapping_offset(step[DST].wrapping_mul(i as isize)).cast::<<O::D as Element>::Raw>();
-    let mut i = 0;
+    let is_dense = |step: isize, size: isize| size == 0 || step == size;
+    let (first, second, third) = (
+        step[DST] == size && is_dense(step[1], self::size::<O::A>()),
+        is_dense(step[2], self::size::<O::B>()),
+        is_dense(step[3], self::size::<O::C>()),
+    );
+    // SAFETY: the contract of this function; the steps are those of elements side by side.
+    let mut i = unsafe {
+        match (first && third, second) {
+            (true, true) => groups::<O, M, true>(at, step, n),
+            (true, false) if step[2] == SCALAR || step[2] == 0 => groups::<O, M, false>(at, step, n),
+            _ => 0,
+        }
+    };
     while i < n {
         let m = LANES.min(n - i);
         // SAFETY: the contract of this function.

@@ -56,6 +56,7 @@ mod indices;
 mod map;
 mod pack;
 mod pair;
+mod part;
 mod product;
 mod records;
 mod scalar;
@@ -70,6 +71,7 @@ pub(crate) use fill::{Rows, fill};
 pub(crate) use indices::{are_below, for_each_index, scatter};
 pub use map::{MapKernel, Mapped};
 pub(crate) use pair::Pair;
+pub(crate) use part::{Part, Side, run_parts};
 pub(crate) use records::{merge, sort};
 pub use scalar::Sides;
 pub use staged::Staged;
@@ -208,6 +210,12 @@ impl Kernel {
             Kind::Raw(raw) => {
                 let (src, dst) = bytes.pointers();
                 let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
+                if self.outer.is_empty() {
+                    let [s, d] = self.base.map(|base| base as isize);
+                    // SAFETY: as below.
+                    unsafe { raw(src.wrapping_offset(s), dst.wrapping_offset(d), &self.inner) };
+                    return Ok(());
+                }
                 walk(&self.outer, self.base, &mut |[s, d]| {
                     // SAFETY: every point of the loops lies inside the spans, and both of them inside their memories.
                     unsafe { raw(src.wrapping_offset(s as isize), dst.wrapping_offset(d as isize), &self.inner) }

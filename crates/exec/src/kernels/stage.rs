@@ -16,7 +16,7 @@ pub(crate) struct Stage {
     pub operand: u8,
     pub elem: Elem,
     pub nests: Nests,
-    kernels: SmallVec<[Kernel; 1]>,
+    pub(super) kernels: SmallVec<[Kernel; 1]>,
     /// Elements of the buffer, and of a row of it.
     pub len: usize,
     pub columns: u64,

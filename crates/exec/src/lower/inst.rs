@@ -50,6 +50,7 @@ impl Prepared {
             combines: Vec::new(),
             global: None,
             is_plain: false,
+            shared: 0,
         };
         let mut lowering = Lowering { inst, at, steps: Vec::new(), made };
         for step in steps {
@@ -63,6 +64,7 @@ impl Prepared {
             made.usual = Usual::new(&made.shadow, &made.places, view);
         }
         made.is_plain = made.reads_no_contents();
+        made.shared = made.shares();
         Ok(made)
     }
 }

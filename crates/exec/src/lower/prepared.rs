@@ -5,11 +5,11 @@
 
 use crate::defined::{Area, Shadow, Source, Usual};
 use crate::engine::memory::{Memories, MemoryId, on_core};
-use crate::kernels::Staged;
+use crate::kernels::{Part, Staged};
 use crate::lower::data::{self, Joined};
 use crate::lower::routed::RoutedRun;
 use crate::lower::{Combine, ContentRule, Looked, ParamSource};
-use crate::nest::{Place, Plan};
+use crate::nest::{OutOfBounds, Place, Plan};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_isa::diag::Diagnostic;
@@ -61,6 +61,8 @@ pub(crate) struct Prepared {
     pub global: Option<Area>,
     /// Does nothing depend on contents? Most instructions are such, and a loop of tiny ones notices each question.
     pub is_plain: bool,
+    /// The bytes that it touches, where they can be moved later, together with those of instructions after it; else 0.
+    pub shared: u64,
 }
 
 /// What a run did that is worth knowing.
@@ -152,10 +154,15 @@ impl Prepared {
         Ok(self.warning.is_some())
     }
 
-    fn change(&self, memories: &mut Memories) -> Result<Effect, Failure> {
-        let mut effect = if self.usual.holds(memories, &self.places) {
+    fn change(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        let mut effect = if self.usual.is_as_seen(memories) {
             self.move_bytes(memories)?;
-            self.usual.written(memories, &self.places)
+            Effect::default()
+        } else if self.usual.holds(memories, &self.places) {
+            self.move_bytes(memories)?;
+            let effect = self.usual.written(memories, &self.places);
+            self.usual.see(memories, &self.places);
+            effect
         } else {
             self.change_each(memories)?
         };
@@ -189,11 +196,33 @@ impl Prepared {
         Ok(effect)
     }
 
-    fn move_bytes(&self, memories: &mut Memories) -> Result<(), Failure> {
-        self.plan.run_with(memories.list_mut(), &self.places, self.params.loaded()).map_err(|e| {
-            let rule = if self.global.is_some() { "gm-bounds" } else { "tassign-range" };
-            Box::new(Diagnostic::error(rule, e.to_string()))
-        })
+    /// Does to defined bits what a run does, where nothing that is read is undefined; [`Prepared::move_bytes`] is the rest of
+    /// the run.
+    pub fn note(&mut self, memories: &mut Memories) -> Option<Effect> {
+        if self.usual.is_as_seen(memories) {
+            return Some(Effect::default());
+        }
+        let effect = self.usual.holds(memories, &self.places).then(|| self.usual.written(memories, &self.places))?;
+        self.usual.see(memories, &self.places);
+        Some(effect)
+    }
+
+    pub fn move_bytes(&self, memories: &mut Memories) -> Result<(), Failure> {
+        let done = self.plan.run_with(memories.list_mut(), &self.places, self.params.loaded());
+        done.map_err(|e| Prepared::outside(&e, self.global.is_some()))
+    }
+
+    #[cold]
+    pub(crate) fn outside(e: &OutOfBounds, is_global: bool) -> Failure {
+        let rule = if is_global { "gm-bounds" } else { "tassign-range" };
+        Box::new(Diagnostic::error(rule, e.to_string()))
+    }
+
+    /// How many bytes it touches, if it does nothing but what its rows can share.
+    pub(crate) fn shares(&self) -> u64 {
+        let touched = |part: Part| part.sides.iter().map(|side| side.span.1.abs_diff(side.span.0)).sum();
+        let is_alone = self.is_plain && self.global.is_none() && self.combines.is_empty();
+        self.plan.part().filter(|_| is_alone).map_or(0, touched)
     }
 
     /// Tells a watched buffer what was stored.

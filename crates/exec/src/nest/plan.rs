@@ -2,7 +2,7 @@
 
 use super::{Fill, Nest, OPERANDS, OutOfBounds, fold};
 use crate::engine::memory::MemoryId;
-use crate::kernels::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, Pair, Params, Sides, Staged};
+use crate::kernels::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, Pair, Params, Part, Sides, Staged};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -119,6 +119,15 @@ impl Plan {
     /// Does a run do nothing?
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
+    }
+
+    /// What it does, where that is one thing that rows can share.
+    pub(crate) fn part(&self) -> Option<Part> {
+        match self.actions.as_slice() {
+            [Action::Map { operands, kernel }] => Part::of_map(operands, kernel),
+            [Action::Staged(staged)] => Part::of_fold(staged),
+            _ => None,
+        }
     }
 
     /// Runs every step of a plan without quantization; see [`Plan::run_with`].

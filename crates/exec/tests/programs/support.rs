@@ -16,6 +16,7 @@ pub struct Program {
     blocks: u32,
     tracked: bool,
     trace: bool,
+    fuses: bool,
     inputs: Vec<(ValueId, Input)>,
     outputs: Vec<(ValueId, u8)>,
 }
@@ -54,6 +55,7 @@ impl Program {
             blocks: 1,
             tracked: true,
             trace: false,
+            fuses: true,
             inputs: Vec::new(),
             outputs: Vec::new(),
         }
@@ -106,6 +108,11 @@ impl Program {
         self
     }
 
+    pub fn fuses(mut self, fuses: bool) -> Self {
+        self.fuses = fuses;
+        self
+    }
+
     pub fn trace(mut self) -> Self {
         self.trace = true;
         self
@@ -125,6 +132,7 @@ impl Program {
             outputs: self.outputs,
             trace: self.trace,
             record: false,
+            fuses: self.fuses,
             limits: Default::default(),
             progress: None,
         });

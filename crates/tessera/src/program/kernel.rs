@@ -34,6 +34,8 @@ pub struct Bindings {
     pub trace: bool,
     /// Whether it is recorded step by step.
     pub record: bool,
+    /// Whether instructions that follow each other may go through the data together; nothing but the time tells.
+    pub fuses: bool,
     /// Where it is stopped.
     pub limits: Limits,
     /// Where it tells how far it is.
@@ -49,6 +51,7 @@ impl Default for Bindings {
             tracked: true,
             trace: false,
             record: false,
+            fuses: true,
             limits: Limits::default(),
             progress: None,
         }
@@ -150,8 +153,22 @@ impl Kernel {
     }
 
     pub(crate) fn prepared<'a>(&'a self, bindings: Bindings, placement: &'a Placement) -> Run<'a> {
-        let Bindings { inputs, outputs, blocks, tracked, trace, record, limits, progress } = bindings;
+        let Bindings { inputs, outputs, blocks, tracked, trace, record, fuses, limits, progress } = bindings;
         let (module, func, profile) = (self.module(), &self.func, self.profile());
-        Run { module, func, profile, placement, blocks, tracked, inputs, outputs, trace, record, limits, progress }
+        Run {
+            module,
+            func,
+            profile,
+            placement,
+            blocks,
+            tracked,
+            inputs,
+            outputs,
+            trace,
+            record,
+            fuses,
+            limits,
+            progress,
+        }
     }
 }

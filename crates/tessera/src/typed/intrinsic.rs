@@ -16,11 +16,24 @@ macro_rules! intrinsics {
                 ),)*
                 $($crate::typed::known::$rule($($of::KNOWN),*),)*
             );
-            let inst = $crate::dynamic::Instruction::new(tessera_isa::ops::Opcode::$Op);
-            $(let inst = intrinsics!(@give inst $how $Arg $arg);)*
-            inst.issue_as(tessera_isa::ops::Form::$Form)
+            intrinsics!(@issue $Op $Form [$($how $Arg $arg)*] [] $($how $Arg $arg)*)
         }
     )*};
+    // Nothing but tiles.
+    (@issue $Op:ident $Form:ident $all:tt [$($tile:tt)*]) => {
+        $crate::dynamic::issue_tiles(tessera_isa::ops::Opcode::$Op, tessera_isa::ops::Form::$Form, [$($tile),*])
+    };
+    (@issue $Op:ident $Form:ident $all:tt [$($tile:tt)*] write $Arg:ident $arg:ident $($rest:ident)*) => {
+        intrinsics!(@issue $Op $Form $all [$($tile)* (tessera_isa::ops::Role::$Arg, $arg.buf())] $($rest)*)
+    };
+    (@issue $Op:ident $Form:ident $all:tt [$($tile:tt)*] read $Arg:ident $arg:ident $($rest:ident)*) => {
+        intrinsics!(@issue $Op $Form $all [$($tile)* (tessera_isa::ops::Role::$Arg, $arg.buf())] $($rest)*)
+    };
+    (@issue $Op:ident $Form:ident [$($how:ident $Arg:ident $arg:ident)*] [$($tile:tt)*] $($rest:ident)*) => {{
+        let inst = $crate::dynamic::Instruction::new(tessera_isa::ops::Opcode::$Op);
+        $(let inst = intrinsics!(@give inst $how $Arg $arg);)*
+        inst.issue_as(tessera_isa::ops::Form::$Form)
+    }};
     (@type write $T:ident) => { &mut $T };
     (@type read $T:ident) => { &$T };
     (@type value $T:ident) => { $T };

@@ -5,6 +5,7 @@
 use super::known::{self, Wrong, legal};
 use super::setters::setters;
 use super::{AsTile, Operand, TileOrValue};
+use crate::dynamic::issue_tiles;
 use crate::{
     AccToVec, AttrName, Attrs, Form, Instruction, Number, Opcode, RecordEvent, Relu, Result, Role, Split, TileBuf,
     TileType,
@@ -88,6 +89,13 @@ fn instruction<'a>(op: Opcode, dst: &'a TileBuf, src: &'a TileBuf, at: At) -> In
     }
 }
 
+fn plain(family: Family, dst: &TileBuf, src: &TileBuf, at: At) -> Result<RecordEvent> {
+    match at {
+        Some(_) => with(family, dst, src, at, Fixpipe::new()),
+        None => issue_tiles(family.plain, Form::Plain, [(Role::Src, src), (Role::Dst, dst)]),
+    }
+}
+
 fn with(family: Family, dst: &TileBuf, src: &TileBuf, at: At, options: Fixpipe<'_>) -> Result<RecordEvent> {
     let op = if options.fp.is_some() { family.fp } else { family.plain };
     let inst = instruction(op, dst, src, at).attrs(options.attrs());
@@ -114,7 +122,7 @@ macro_rules! moves {
      $(#[$plain_doc:meta])* $plain:ident $relu:ident $quant:ident $with:ident $(#[$fp_doc:meta])* $fp:ident) => {
         $(#[$plain_doc])*
         pub fn $plain<D: AsTile, S: AsTile>(dst: &mut D, src: &S $(, $at: usize)*) -> Result<RecordEvent> {
-            with($family, dst.buf(), src.buf(), $at_value, Fixpipe::new())
+            plain($family, dst.buf(), src.buf(), $at_value)
         }
 
         #[doc = concat!("[`", stringify!($plain), "`] out of an accumulator with ReLU.")]

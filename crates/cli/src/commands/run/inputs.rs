@@ -22,8 +22,13 @@ impl Job<'_> {
         }
         let inputs = args.read_inputs(session)?;
         let (bindings, open) = self.kernel.bind_inputs(&inputs, args.blocks).map_err(refused)?;
-        let mut bindings =
-            Bindings { tracked: !args.untracked, trace: args.trace.is_some(), limits: args.limits.into(), ..bindings };
+        let mut bindings = Bindings {
+            tracked: !args.untracked,
+            trace: args.trace.is_some(),
+            fuses: !args.no_fuse,
+            limits: args.limits.into(),
+            ..bindings
+        };
         let unbound = self.kernel.unbound_or_open(&bindings.inputs, &open);
         unbound.map_err(|error| self.unbound(&error, &bindings))?;
         bindings.outputs = self.wanted()?;

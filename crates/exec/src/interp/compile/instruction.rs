@@ -189,6 +189,7 @@ impl Compiler<'_> {
             global,
             results,
             init,
+            may_wait: false,
         })
     }
 }

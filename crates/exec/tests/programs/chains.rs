@@ -1,0 +1,166 @@
+//! Instructions that go through the data together leave what they leave one after the other: bytes, definedness, findings.
+
+use super::support::{Program, rules};
+use std::fmt::Write;
+use tessera_isa::profile::Profile;
+use tessera_testkit::random::Random;
+
+/// Tiles of a program by kind: wide ones of f32 and of f16, a value for each row, and one for each column.
+const TILES: [(&str, usize, u64); 4] =
+    [("w", 4, 64 * 128 * 4), ("h", 2, 64 * 128 * 2), ("c", 2, 64 * 4), ("r", 1, 128 * 4)];
+
+/// Where tiles lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Where {
+    Placed,
+    Apart,
+    /// Some lie some rows further on in others.
+    Overlapping,
+}
+
+fn types(valid: (u64, u64)) -> [String; 4] {
+    let (rows, cols) = valid;
+    [
+        format!("!pto.tile_buf<vec, 64x128xf32, valid={rows}x{cols}>"),
+        format!("!pto.tile_buf<vec, 64x128xf16, valid={rows}x{cols}>"),
+        format!("!pto.tile_buf<vec, 64x1xf32, valid={rows}x1, blayout=col_major>"),
+        format!("!pto.tile_buf<vec, 1x128xf32, valid=1x{cols}>"),
+    ]
+}
+
+fn program(r: &mut Random, lies: Where) -> String {
+    let valid = r.pick(&[(64, 128), (64, 128), (60, 100), (61, 128)]);
+    let types = types(valid);
+    let [wide, half, column, row] = &types;
+    let mut text = format!(
+        "func.func @kernel(%p: !pto.ptr<f32>) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %rounds = arith.constant {} : index
+  %rows = arith.constant {} : index
+  %cols = arith.constant {} : index
+  %view = pto.make_tensor_view %p, shape = [%rows, %cols], strides = [%cols, %one] : !pto.tensor_view<?x?xf32>
+  %s = arith.constant 0.75 : f32\n",
+        r.range(1, 3),
+        valid.0,
+        valid.1,
+    );
+    let mut next = 0;
+    for ((kind, count, bytes), ty) in TILES.iter().zip(&types) {
+        for k in 0..*count {
+            let address = match lies {
+                Where::Overlapping if r.once_in(3) => r.below(16) * 16 * 512,
+                _ => next,
+            };
+            next += bytes.next_multiple_of(512);
+            let at = if lies == Where::Placed {
+                String::new()
+            } else {
+                let _ = writeln!(text, "  %a_{kind}{k} = arith.constant {address} : i64");
+                format!("addr = %a_{kind}{k} ")
+            };
+            let _ = writeln!(text, "  %{kind}{k} = pto.alloc_tile {at}: {ty}");
+        }
+    }
+    for tile in ["w0", "w1"] {
+        let _ = writeln!(text, "  pto.tload ins(%view : !pto.tensor_view<?x?xf32>) outs(%{tile} : {wide})");
+    }
+    let _ = writeln!(text, "  pto.texpands ins(%s : f32) outs(%r0 : {row})");
+    let _ = writeln!(text, "  pto.trowmax ins(%w0, %w3 : {wide}, {wide}) outs(%c0 : {column})");
+    let _ = writeln!(text, "  scf.for %i = %zero to %rounds step %one {{");
+    for _ in 0..r.range(3, 20) {
+        let w = |r: &mut Random| format!("%w{}", r.below(4));
+        let (a, b, c) = (w(r), w(r), w(r));
+        let (h, g, per_row) = (format!("%h{}", r.below(2)), format!("%h{}", r.below(2)), format!("%c{}", r.below(2)));
+        let line = match r.below(9) {
+            0 | 1 => {
+                let op = r.pick(&["tadd", "tsub", "tmul", "tmax"]);
+                format!("pto.{op} ins({a}, {b} : {wide}, {wide}) outs({c} : {wide})")
+            }
+            2 => {
+                let op = r.pick(&["tadds", "tmuls"]);
+                format!("pto.{op} ins({a}, %s : {wide}, f32) outs({c} : {wide})")
+            }
+            3 => format!("pto.{} ins({a} : {wide}) outs({c} : {wide})", r.pick(&["trelu", "tabs", "texp", "tmov"])),
+            4 => {
+                let op = r.pick(&["trowexpandsub", "trowexpandmul"]);
+                format!("pto.{op} ins({a}, {per_row} : {wide}, {column}) outs({c} : {wide}) {{src1Col = 1}}")
+            }
+            5 => format!("pto.tcolexpandadd ins({a}, %r0 : {wide}, {row}) outs({c} : {wide})"),
+            6 => {
+                let op = r.pick(&["trowsum", "trowmax"]);
+                let scratch = (r.below(3) + 1 + a[2..].parse::<u64>().unwrap()) % 4;
+                format!("pto.{op} ins({a}, %w{scratch} : {wide}, {wide}) outs({per_row} : {column})")
+            }
+            7 => format!("pto.tadd ins({h}, {g} : {half}, {half}) outs({g} : {half})"),
+            _ => match r.once_in(2) {
+                true => format!("pto.tcvt ins({a} {{rmode = #pto<round_mode RINT>}} : {wide}) outs({h} : {half})"),
+                false => format!("pto.tcvt ins({h} : {half}) outs({a} : {wide})"),
+            },
+        };
+        let _ = writeln!(text, "    {line}");
+    }
+    text.push_str("  }\n  return\n}\n");
+    text
+}
+
+/// What a run leaves: findings, and every tile with its definedness.
+fn left(text: &str, profile: Profile, tracked: bool, fuses: bool, bytes: &[u8]) -> (Vec<String>, Vec<[Vec<u8>; 2]>) {
+    let mut program = Program::new(text, profile).buffer("p", bytes).tracked(tracked).fuses(fuses);
+    for (kind, count, _) in TILES {
+        for k in 0..count {
+            program = program.output(&format!("{kind}{k}"));
+        }
+    }
+    let ran = program.run();
+    let found = ran.diagnostics.iter().map(|d| format!("{}: {} {:?}", d.rule, d.message, d.span)).collect();
+    (found, ran.tiles.iter().map(|t| [t.data.raw.clone(), t.data.raw_defined.clone()]).collect())
+}
+
+#[test]
+fn chains_leave_what_instructions_leave() {
+    let mut r = Random(18);
+    let mut whole = 0;
+    for n in 0..90 {
+        let lies = [Where::Placed, Where::Apart, Where::Overlapping][n % 3];
+        let text = program(&mut r, lies);
+        let bytes: Vec<u8> = (0..64 * 128).flat_map(|_| (r.below(4096) as f32 / 1024.0 - 2.0).to_le_bytes()).collect();
+        let profile = if lies == Where::Placed { r.pick(&Profile::ALL) } else { Profile::Cpu };
+        for tracked in [true, false] {
+            let fused = left(&text, profile, tracked, true, &bytes);
+            let plain = left(&text, profile, tracked, false, &bytes);
+            assert!(fused == plain, "{tracked} {:?} {:?}\n{text}", fused.0, plain.0);
+            whole += usize::from(!plain.1.is_empty());
+        }
+    }
+    // Overlapping tiles make many of the others illegal.
+    assert!(whole > 90, "only {whole} programs ran to their end");
+}
+
+#[test]
+fn an_error_in_a_chain_stops_where_it_did() {
+    let [wide, ..] = types((64, 128));
+    let text = format!(
+        "func.func @kernel(%p: !pto.ptr<f32>) {{
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %a = pto.alloc_tile : {wide}
+  %s = arith.constant 2.0 : f32
+  pto.texpands ins(%s : f32) outs(%a : {wide})
+  pto.tadds ins(%a, %s : {wide}, f32) outs(%a : {wide})
+  pto.tmuls ins(%a, %s : {wide}, f32) outs(%a : {wide})
+  pto.tprint ins(%a : {wide})
+  pto.tadds ins(%a, %s : {wide}, f32) outs(%a : {wide})
+  %no = arith.divsi %one, %zero : i64
+  pto.tmuls ins(%a, %s : {wide}, f32) outs(%a : {wide})
+  return
+}}"
+    );
+    let [fused, plain] =
+        [true, false].map(|fuses| Program::new(&text, Profile::Cpu).buffer("p", &[]).fuses(fuses).run());
+    assert_eq!(rules(&fused.diagnostics), rules(&plain.diagnostics));
+    assert!(fused.failed() && plain.failed(), "{:?}", fused.diagnostics);
+    let printed = |outcome: &tessera_exec::interp::Outcome| outcome.printed[0].tile().unwrap().elements.clone();
+    assert_eq!(printed(&fused), printed(&plain));
+    assert_eq!(printed(&fused)[..4], 8f32.to_le_bytes());
+}
