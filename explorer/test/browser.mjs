@@ -25,7 +25,9 @@ async function openPage(address = pathToFileURL(page_file).href, options = {}) {
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) errors.push("the network is asked for " + request.url()); });
   await page.goto(address);
-  await page.waitForSelector("body[data-ready=yes]", { timeout: 60000 });
+  await page.waitForSelector("body[data-ready=yes]", { timeout: 30000 }).catch(async () => {
+    throw new Error("the page does not start: " + (await page.locator("#status").innerText()) + errors.join("; "));
+  });
   return page;
 }
 
@@ -258,6 +260,7 @@ for (const [name, task] of Object.entries(tasks).filter(([name]) => !only || nam
     console.log("ok      " + name);
   } catch (error) {
     failed += 1;
+    for (const said of errors.splice(0)) console.error("the page says: " + said);
     console.error("FAILED  " + name + "\n" + error.stack);
   }
 }

@@ -1,7 +1,7 @@
 //! Issuing tile instructions: what was made ready for the same operands runs straight away.
 
 use super::code::Site;
-use super::step::Exec;
+use super::step::{Exec, Stop};
 use crate::engine::{Binding, TileId, stores};
 use crate::lower::{Effect, Failure};
 use smallvec::SmallVec;
@@ -11,15 +11,19 @@ use tessera_isa::inst::{Inst, ScalarArg};
 use tessera_isa::ops::Role;
 
 impl Exec<'_> {
-    pub fn issue(&mut self, index: usize) -> Result<(), Failure> {
+    pub fn issue(&mut self, index: usize) -> Result<(), Stop> {
         let Some(site) = self.cx.program.sites.get(index) else {
-            return Err(Diagnostic::internal(self.cx.func.span, format!("the program has no instruction {index}")));
+            let what = format!("the program has no instruction {index}");
+            return Err(Diagnostic::internal(self.cx.func.span, what).into());
         };
-        self.issue_site(index, site).map_err(|e| self.at(site.at, e))
+        self.issue_site(index, site).map_err(|stop| match stop {
+            Stop::Failed(e) => self.at(site.at, e).into(),
+            other => other,
+        })
     }
 
     #[inline]
-    fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
         self.engine.issued += 1;
         if !site.results.is_empty() {
             self.begin_results(site)?;
@@ -59,7 +63,10 @@ impl Exec<'_> {
         if self.trace.is_some() {
             self.trace_line(site);
         }
-        Ok(())
+        match self.watch.as_mut().is_some_and(|watch| watch.has_reached()) {
+            true => Err(Stop::Reached),
+            false => Ok(()),
+        }
     }
 
     /// Makes the variant for the operands as they are the current one.
