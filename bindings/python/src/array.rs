@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tessera::Elem;
-use tessera::npy::{Array, Dtype, accepted};
+use tessera::npy::{Array, Dtype, accepted, cast};
 
 /// Type numbers from here on are not numpy's own (`NPY_USERDEF`), such as those of ml_dtypes.
 const USER_TYPES: i32 = 256;
@@ -151,7 +151,7 @@ pub fn elements(data: &Bound<'_, PyAny>, elem: Elem) -> PyResult<(Vec<u64>, Vec<
     }
     if !array.holds(elem) {
         let what = format!("its elements are {}, and {elem} ({}) is wanted", array.descr, accepted(elem));
-        return Err(refuse(data.py(), what, "cast it in numpy: a.astype(…)"));
+        return Err(refuse(data.py(), what, cast(elem)));
     }
     let mut shape = array.shape;
     if let (true, Some(last)) = (elem.is_fp4(), shape.last_mut()) {

@@ -1,18 +1,11 @@
 //! What is wrong, as Python sees it: diagnostics as objects, and one exception.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tessera_cli::render::diagnostic::human;
 use tessera_cli::source::Source;
 
-pyo3::create_exception!(
-    tessera,
-    Error,
-    PyValueError,
-    "A refused program, instruction, tile or value.\n\nIts text is what is wrong, where, and a way out; `rule` is the id \
-     of the broken rule, which `tessera.explain` knows, and `diagnostics` are all findings as objects."
-);
+pyo3::import_exception!(tessera._error, Error);
 
 /// One finding: a rule, a sentence with the actual values, a place, a way out.
 #[pyclass(frozen, get_all, eq, hash, module = "tessera")]

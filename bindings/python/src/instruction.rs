@@ -13,6 +13,7 @@ use tessera::{AttrName, Attrs, Elem, Number, Opcode, Role, ViewTag};
 use tessera_isa::diag::nearest;
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, Effect, Form, Kind};
+use tessera_isa::sem::Sem;
 
 /// A way to call an instruction.
 #[derive(Clone, Debug)]
@@ -27,11 +28,13 @@ pub fn overloads(op: Opcode) -> Vec<Overload> {
     let is_callable = |roles: &Vec<Role>| {
         let is_tile = |r: &Role| r.kind() == Kind::Tile && *r != Role::Global;
         // A program's pipes and vectors of counts are no operands of a single instruction.
-        let is_given = |r: &Role| !matches!(r.kind(), Kind::Counts | Kind::Pipe) && *r != Role::Value;
+        let is_given = |r: &Role| !matches!(r.kind(), Kind::Counts | Kind::Pipe);
         roles.iter().any(is_tile) && roles.iter().all(is_given)
     };
     let all = op.shapes().iter().filter_map(|shape| {
-        let roles = shape.arguments(op.form(shape.form)?);
+        let mut roles = shape.arguments(op.form(shape.form)?);
+        // The element that is read is what the function gives.
+        roles.retain(|r| *r != Role::Value);
         Some(Overload { form: shape.form, roles })
     });
     all.filter(|o| is_callable(&o.roles)).collect()
@@ -90,7 +93,7 @@ struct Function {
 }
 
 impl Function {
-    fn call(&self, args: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    fn call(&self, args: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let py = args.py();
         let mut given: Vec<(Option<Role>, Given<'_>)> = Vec::with_capacity(8);
         for value in args.iter_borrowed() {
@@ -122,11 +125,13 @@ impl Function {
                 Given::Array(array) => global = Some(array),
             }
         }
-        let done = match global {
-            None => inst.issue().map(drop),
-            Some(array) => return self.on_array(inst, overload, array, elem, tag),
-        };
-        done.map_err(|error| raise(py, &error, None))
+        let failed = |error| raise(py, &error, None);
+        match global {
+            None if gives(self.op) => return as_python(py, inst.get_number().map_err(failed)?),
+            None => inst.issue().map(drop).map_err(failed)?,
+            Some(array) => self.on_array(inst, overload, array, elem, tag)?,
+        }
+        Ok(py.None())
     }
 
     /// The element type that a number among the operands becomes: that of the source, else of the destination.
@@ -294,6 +299,18 @@ fn attribute(name: AttrName, value: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
     }
 }
 
+/// Does the function give an element?
+pub fn gives(op: Opcode) -> bool {
+    matches!(op.info().sem, Sem::Gets)
+}
+
+fn as_python(py: Python<'_>, value: Number) -> PyResult<Py<PyAny>> {
+    Ok(match value {
+        Number::Int(v) => v.into_pyobject(py)?.into_any().unbind(),
+        Number::Float(v) => v.into_pyobject(py)?.into_any().unbind(),
+    })
+}
+
 /// The name of the function.
 pub fn name(op: Opcode) -> String {
     op.mnemonic().replace('.', "_")
@@ -337,6 +354,7 @@ fn doc(op: Opcode) -> String {
 
 /// The function of an instruction.
 #[pyfunction]
+#[pyo3(signature = (name) -> "Callable[..., Any] | None")]
 pub fn instruction<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyCFunction>>> {
     let Some(op) = callable().find(|op| self::name(*op) == name) else { return Ok(None) };
     // Functions of an extension live as long as the process, and so do their names; each is made once.
@@ -344,7 +362,7 @@ pub fn instruction<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'p
         |text: String| -> PyResult<&'static std::ffi::CStr> { Ok(Box::leak(CString::new(text)?.into_boxed_c_str())) };
     let function = Function { op, overloads: overloads(op) };
     let call = move |args: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>| {
-        function.call(args, keywords).map(|()| args.py().None())
+        function.call(args, keywords)
     };
     PyCFunction::new_closure(py, Some(text(self::name(op))?), Some(text(doc(op))?), call).map(Some)
 }

@@ -10,6 +10,7 @@ mod instruction;
 mod machine;
 mod page;
 mod program;
+mod stop;
 mod stub;
 mod testing;
 mod timeline;
@@ -55,20 +56,27 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
 }
 
 #[pymodule]
-fn _tessera(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("Error", module.py().get_type::<error::Error>())?;
-    module.add_class::<error::Diagnostic>()?;
-    module.add_class::<machine::Machine>()?;
-    module.add_class::<machine::Tile>()?;
-    module.add_class::<machine::Layout>()?;
-    program::register(module)?;
-    module.add_function(wrap_pyfunction!(explain, module)?)?;
-    module.add_function(wrap_pyfunction!(nearest, module)?)?;
-    module.add_function(wrap_pyfunction!(element_type, module)?)?;
-    module.add_function(wrap_pyfunction!(main, module)?)?;
-    module.add_function(wrap_pyfunction!(instruction::instruction, module)?)?;
-    module.add_function(wrap_pyfunction!(instruction::instructions, module)?)?;
-    module.add_function(wrap_pyfunction!(stub::stub, module)?)?;
-    module.add_function(wrap_pyfunction!(testing::compare_kernel, module)?)
+mod _tessera {
+    #[pymodule_export]
+    use crate::error::Diagnostic;
+    #[pymodule_export]
+    use crate::instruction::{instruction, instructions};
+    #[pymodule_export]
+    use crate::machine::{Layout, Machine, Tile};
+    #[pymodule_export]
+    use crate::program::Program;
+    #[pymodule_export]
+    use crate::stub::stub;
+    #[pymodule_export]
+    use crate::testing::compare_kernel;
+    #[pymodule_export]
+    use crate::timeline::Timeline;
+    #[pymodule_export]
+    use crate::views::{Argument, Equivalence, Kernel, Plan, Races, Trace};
+    #[pymodule_export]
+    use crate::{element_type, explain, main, nearest};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -282,7 +282,7 @@ impl Tile {
     }
 
     /// The valid region as a new array; elements that nobody has written are 0. `core` is a vector core, 0 or 1.
-    #[pyo3(signature = (core=0))]
+    #[pyo3(signature = (core=0) -> "ndarray[Any, Any]")]
     fn numpy<'py>(&self, py: Python<'py>, core: u8) -> PyResult<Bound<'py, PyAny>> {
         let data = self.buf.data_on(core).map_err(wrong(py))?;
         to_numpy(py, data.elem, &tile_shape(&data), data.elements)
@@ -328,7 +328,7 @@ impl Tile {
         self.write(py, &array)
     }
 
-    #[pyo3(signature = (dtype=None, copy=None))]
+    #[pyo3(signature = (dtype=None, copy=None) -> "ndarray[Any, Any]")]
     fn __array__<'py>(
         &self,
         py: Python<'py>,

@@ -3,15 +3,16 @@
 use crate::array::array_to_numpy;
 use crate::error::{Diagnostic, raise, raise_all, refuse};
 use crate::given::{self, numbers};
+use crate::stop::stoppable;
 use crate::timeline::Timeline;
-use crate::views::{Argument, Equivalence, Kernel, Plan, Races, Trace};
+use crate::views::{Equivalence, Kernel, Plan, Races, Trace};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera::equiv::{Answer, Given, Which, equiv};
-use tessera::program::{Inputs, OrderOptions, Outputs, PrintedWhat, Setting, TimelineOptions};
+use tessera::program::{Bindings, Inputs, OrderOptions, Outputs, PrintedWhat, Setting, TimelineOptions};
 use tessera::trace::{Target, Way, back, forward};
 use tessera::{Profile, TextForm};
 use tessera_cli::render::values::show_tile;
@@ -100,7 +101,7 @@ impl Program {
             bindings.outputs.push((value, 0));
         }
         let job = kernel.clone();
-        let done = py.detach(|| job.run_with(bindings));
+        let done = stoppable(py, move |progress| job.run_with(Bindings { progress: Some(progress), ..bindings }))?;
         done.map(|outputs| (kernel, outputs)).map_err(|e| self.raise(py, &e))
     }
 
@@ -138,7 +139,7 @@ pub fn result<'py>(
 #[pymethods]
 impl Program {
     #[new]
-    #[pyo3(signature = (source, *, profile=None, entry=None, name=None))]
+    #[pyo3(signature = (source: "str | bytes | PathLike[str]", *, profile=None, entry=None, name=None))]
     fn py_new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
@@ -208,7 +209,7 @@ impl Program {
     ///
     /// Inputs whose names are no Python names, or those of an option, go into `inputs`. A string makes an array up:
     /// `"random"`, `"random:SEED"`, `"iota"`, `"zeros"`, `"ones"`, `"value:V"`. `outputs` asks for further tiles.
-    #[pyo3(signature = (profile=None, *, entry=None, blocks=1, outputs=Vec::new(), inputs=None, **arrays))]
+    #[pyo3(signature = (profile=None, *, entry=None, blocks=1, outputs: "Sequence[str]" = Vec::new(), inputs: "Mapping[str, Any] | None" = None, **arrays: "Any") -> "Result")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
     fn run<'py>(
         &self,
@@ -227,7 +228,7 @@ impl Program {
     /// Where an element comes from (`"%dst[3,5]"`, `"y[17]"`), or with `forward` where an input element goes.
     ///
     /// No data is needed; numbers for scalars are keyword arguments, shapes of pointers are in `shapes`.
-    #[pyo3(signature = (element, profile=None, *, forward=false, full=false, entry=None, blocks=1, shapes=Vec::new(), **numbers))]
+    #[pyo3(signature = (element, profile=None, *, forward=false, full=false, entry=None, blocks=1, shapes: "Mapping[str, Sequence[int]]" = Vec::new(), **numbers: "float"))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
     fn trace(
         &self,
@@ -242,18 +243,21 @@ impl Program {
         numbers: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Trace> {
         let kernel = self.legal(py, profile, entry)?;
-        let given = known(py, blocks, shapes, numbers)?;
+        let mut given = known(py, blocks, shapes, numbers)?;
         let target = Target::parse(element).map_err(|e| self.raise(py, &e))?;
-        let way = py.detach(|| match forward {
-            true => self::forward(&kernel, &given, &target).map(|hops| Way { formula: None, hops, is_cut: false }),
-            false => back(&kernel, &given, &target, full),
-        });
+        let way = stoppable(py, |progress| {
+            given.progress = Some(progress);
+            match forward {
+                true => self::forward(&kernel, &given, &target).map(|hops| Way { formula: None, hops, is_cut: false }),
+                false => back(&kernel, &given, &target, full),
+            }
+        })?;
         let way = way.map_err(|e| self.raise(py, &e))?;
         Ok(Trace::new(&target, &way, &kernel, &self.source, given.blocks))
     }
 
     /// Is another program equal for all inputs? The answer is true, false, or neither (`answer == "undecided"`).
-    #[pyo3(signature = (other, profile=None, *, other_profile=None, outputs=Vec::new(), blocks=1, shapes=Vec::new(), **numbers))]
+    #[pyo3(signature = (other, profile=None, *, other_profile=None, outputs: "Sequence[str]" = Vec::new(), blocks=1, shapes: "Mapping[str, Sequence[int]]" = Vec::new(), **numbers: "float"))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
     fn equiv(
         &self,
@@ -270,7 +274,7 @@ impl Program {
         let a = self.legal(py, profile, None)?;
         let b = other.legal(py, other_profile.or(profile), None)?;
         let given = known(py, blocks, shapes, numbers)?;
-        let answer = py.detach(|| equiv(&a, &b, &given, &outputs));
+        let answer = stoppable(py, |progress| equiv(&a, &b, &Given { progress: Some(progress), ..given }, &outputs))?;
         match answer {
             Answer::Stopped(which, error) if error.kind() != tessera::ErrorKind::Undecided => {
                 Err(if which == Which::A { self } else { other }.raise(py, &error))
@@ -299,7 +303,7 @@ impl Program {
     ///
     /// Numbers that loops and branches depend on are keyword arguments. `costs` is a file like docs/spec/isa/cost.toml in
     /// place of the published costs.
-    #[pyo3(signature = (profile=None, *, entry=None, blocks=1, costs=None, **numbers))]
+    #[pyo3(signature = (profile=None, *, entry=None, blocks=1, costs=None, **numbers: "float"))]
     fn timeline(
         &self,
         py: Python<'_>,
@@ -423,14 +427,3 @@ fn file_error(path: &Path, error: &std::io::Error) -> PyErr {
     PyOSError::new_err((error.raw_os_error(), why, path.display().to_string()))
 }
 
-/// The argument classes belong to the kernels of a program.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Program>()?;
-    module.add_class::<Kernel>()?;
-    module.add_class::<Argument>()?;
-    module.add_class::<Plan>()?;
-    module.add_class::<Trace>()?;
-    module.add_class::<Races>()?;
-    module.add_class::<Timeline>()?;
-    module.add_class::<Equivalence>()
-}

@@ -1,6 +1,6 @@
 //! The types of the instructions' functions, as a stub file has them.
 
-use crate::instruction::{argument, callable, keywords, name, overloads};
+use crate::instruction::{argument, callable, gives, keywords, name, overloads};
 use pyo3::prelude::*;
 use tessera::{AttrName, Opcode, Role};
 use tessera_isa::ops::{AttrKind, Kind};
@@ -41,7 +41,8 @@ fn function(op: Opcode) -> String {
             arguments.push("*".into());
             arguments.extend(attrs.iter().cloned());
         }
-        out.push_str(&format!("{mark}def {}({}) -> None: ...\n", name(op), arguments.join(", ")));
+        let result = if gives(op) { "int | float" } else { "None" };
+        out.push_str(&format!("{mark}def {}({}) -> {result}: ...\n", name(op), arguments.join(", ")));
     }
     out
 }

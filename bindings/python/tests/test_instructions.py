@@ -167,3 +167,18 @@ def test_valid_regions_and_types_as_text():
         tile.valid = (17, 64)
     with pytest.raises(tessera.Error, match="no tile type"):
         m.tile("nonsense")
+
+
+def test_an_element_is_read_as_a_number():
+    m = tessera.Machine("a5")
+    tile, words = m.tile("vec", "f32", (2, 8)), m.tile("vec", "i32", (2, 8))
+    tile[:], words[:] = np.arange(16, dtype=np.float32).reshape(2, 8) / 4, -7
+    assert tessera.tgetval(tile, 9) == 2.25 and tessera.tgetval(src=words, index=3) == -7
+    tessera.tsetval(words, 3, 12)
+    assert tessera.tgetval(words, 3) == 12 and type(tessera.tgetval(words, 3)) is int
+    with pytest.raises(tessera.Error) as caught:
+        tessera.tgetval(tile, 16)
+    assert caught.value.rule == "tgetval-index"
+    with pytest.raises(tessera.Error) as caught:
+        tessera.tgetval(m.tile("vec", "f32", (2, 8)), 0)
+    assert caught.value.rule == "undefined-use"

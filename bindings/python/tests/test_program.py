@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -210,3 +211,33 @@ def test_timelines(examples, tmp_path):
         program.timeline("a5", n=1, costs=costs)
     with pytest.raises(OSError):
         program.timeline("a5", n=1, costs=tmp_path / "none.toml")
+
+
+LONG = """
+func.func @kernel(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant 1.0 : f32
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    pto.texpands ins(%x : f32) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+  }
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("what", ["run", "equiv"])
+def test_an_interrupt_ends_a_run(what):
+    program = tessera.Program(LONG)
+    ask = {
+        "run": lambda: program.run("a5", n=100_000_000, outputs=["t"]),
+        "equiv": lambda: program.equiv(program, "a5", n=100_000_000, outputs=["t"]),
+    }[what]
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+    timer.join()
+    # And the next one is as if nothing had been.
+    assert (program.run("a5", n=1, outputs=["t"])["t"] == 1).all()

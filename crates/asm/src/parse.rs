@@ -121,7 +121,7 @@ pub(crate) struct Parser<'a> {
     block_ends: Vec<u32>,
     /// Bytes that aliases have grown to.
     expansions: Cell<usize>,
-    /// Does a type of the text have strides?
+    /// Has a type that was read strides?
     has_strides: bool,
     /// Was it told that the function has branches between blocks?
     blocks_told: bool,
@@ -149,7 +149,6 @@ impl<'a> Parser<'a> {
             scope: Scope::new(),
             given,
             block_ends: vec![0],
-            has_strides: text.contains("strided<"),
             common,
             ..Parser::default()
         };

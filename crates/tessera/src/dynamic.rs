@@ -25,7 +25,7 @@
 use crate::machine::{Machine, RecordEvent, Slot};
 use crate::typed::element::{pack, unpack};
 use crate::typed::{AsTile, Element, Tensor, TensorMut};
-use crate::{Error, Number, Profile, Result};
+use crate::{Elem, Error, Number, Profile, Result};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tessera_exec::engine::TileId;
@@ -314,7 +314,25 @@ impl<'a> Instruction<'a> {
     }
 
     /// Checks an instruction that reads one element as a scalar, and gives the element.
-    pub fn get<T: Element>(mut self) -> Result<T> {
+    pub fn get<T: Element>(self) -> Result<T> {
+        let (elem, bits) = self.element()?;
+        if elem != T::ELEM {
+            let what = format!("the elements are {elem}, and {} is asked for", T::ELEM);
+            return Err(Error::new("tgetval-dtype", what).help(format!("ask for {elem}")));
+        }
+        let element = unpack(&bits.to_le_bytes()).into_iter().next();
+        element.ok_or_else(|| {
+            Error::new("tgetval-dtype", "elements that share a byte are no scalars").help("use a wider type")
+        })
+    }
+
+    /// The same where the element's type is known at run time.
+    pub fn get_number(self) -> Result<Number> {
+        self.element().map(|(elem, bits)| elem.decode(bits))
+    }
+
+    /// The element that the instruction reads: its type and its bits.
+    fn element(mut self) -> Result<(Elem, u64)> {
         self.given.push(Role::Value);
         let form = self.form()?.form;
         let (machine, tiles) = self.ready(form)?;
@@ -322,15 +340,7 @@ impl<'a> Instruction<'a> {
             return Err(Error::new("operand-count", "the instruction has no tile").help("give it its tile"));
         };
         let elem = tile.tile_type()?.elem;
-        if elem != T::ELEM {
-            let what = format!("the elements are {elem}, and {} is asked for", T::ELEM);
-            return Err(Error::new("tgetval-dtype", what).help(format!("ask for {elem}")));
-        }
-        let bits = machine.state()?.engine.get(self.inst, *src)?;
-        let element = unpack(&bits.to_le_bytes()).into_iter().next();
-        element.ok_or_else(|| {
-            Error::new("tgetval-dtype", "elements that share a byte are no scalars").help("use a wider type")
-        })
+        Ok((elem, machine.state()?.engine.get(self.inst, *src)?))
     }
 
     /// The form whose operands these are.

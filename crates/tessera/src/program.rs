@@ -64,7 +64,7 @@ struct Read {
 impl Program {
     /// Reads a module or listing without errors, on its own profile, else on `cpu`.
     pub fn parse(text: &str) -> Result<Program> {
-        Program::read(text, None).sound()
+        Program::of(tessera_asm::parse(text, None), None, None).sound()
     }
 
     /// Reads the bytes of a file, which may have errors and may not be text at all: [`Program::check`] gives them all.
@@ -76,7 +76,10 @@ impl Program {
     /// Reads a program of which only one function counts (several, with commas between them), and what it reaches:
     /// what is wrong elsewhere is no news (isa/structure.md 3).
     pub fn read_entry(bytes: impl AsRef<[u8]>, profile: Option<Profile>, entry: Option<&str>) -> Program {
-        let mut parsed = tessera_asm::parse_bytes(bytes.as_ref(), profile);
+        Program::of(tessera_asm::parse_bytes(bytes.as_ref(), profile), profile, entry)
+    }
+
+    fn of(mut parsed: Parsed, profile: Option<Profile>, entry: Option<&str>) -> Program {
         if let Some(entry) = entry {
             focus(&mut parsed, entry);
         }

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import instructions
+from ._error import Error
 from ._tessera import (
     Argument,
     Diagnostic,
     Equivalence,
-    Error,
     Kernel,
     Layout,
     Machine,

@@ -6,10 +6,10 @@ from ._result import Result as Result
 from ._sweep import Case as Case
 from ._sweep import Outcome as Outcome
 from ._sweep import sweep as sweep
+from ._error import Error as Error
 from ._tessera import Argument as Argument
 from ._tessera import Diagnostic as Diagnostic
 from ._tessera import Equivalence as Equivalence
-from ._tessera import Error as Error
 from ._tessera import Kernel as Kernel
 from ._tessera import Layout as Layout
 from ._tessera import Machine as Machine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from ._tessera import main as run
@@ -9,6 +10,8 @@ from ._tessera import main as run
 
 def main() -> int:
     """Runs the command with the arguments of the process."""
+    # ^C ends it at once, as it ends every command: Python would only be told when it is done.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run(["tessera", *sys.argv[1:]])
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._tessera import Error, element_type
+from ._error import Error
+from ._tessera import element_type
 
 
 def as_numpy(data: Any, elem: str | None) -> np.ndarray[Any, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ._tessera import Diagnostic, Error, nearest
+from ._error import Error
+from ._tessera import Diagnostic, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +32,8 @@ class Result(Mapping[str, "np.ndarray[Any, Any]"]):
             return self._arrays[bare]
         near = nearest(bare, list(self._arrays))
         known = ", ".join(f"'{n}'" for n in self._arrays)
-        raise KeyError(f"there is no output '{name}'; " + (f"did you mean '{near}'?" if near else f"there are {known}"))
+        known = f"there are {known}" if known else "nothing was written; ask for a tile with run(..., outputs=[...])"
+        raise KeyError(f"there is no output '{name}'; " + (f"did you mean '{near}'?" if near else known))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._arrays)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ._result import Result
-from ._tessera import Error, Program
+from ._error import Error
+from ._tessera import Program
 
 
 @dataclass(frozen=True)

@@ -317,6 +317,7 @@ impl<'a> Parser<'a> {
             self.push(*diagnostic);
             Failed
         })?;
+        self.has_strides |= piece.text.contains("strided<");
         let id = self.module.types.intern(ty);
         self.types.insert(piece.text, id);
         self.remember_type(piece.text, id);

@@ -317,6 +317,7 @@ impl Parser<'_> {
             let value = self.define(*name, *ty, Def::Result(id, n as u32), *span);
             op.results.push(value);
         }
+        self.check_order();
         self.func.push_op(self.block, op);
         Ok(())
     }

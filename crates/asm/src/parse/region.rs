@@ -57,7 +57,6 @@ impl Parser<'_> {
         if let Some(end) = self.block_ends.get_mut(block.index()) {
             *end = self.tok.span.start;
         }
-        self.check_order(block);
     }
 
     fn block_arg(&mut self, block: BlockId, arg: &BlockArg) {
@@ -85,13 +84,11 @@ impl Parser<'_> {
     }
 
     /// Nothing follows the operation that ends a block.
-    fn check_order(&mut self, block: BlockId) {
-        let ops = &self.func.block(block).ops;
-        let last = ops.len().saturating_sub(1);
-        let early = ops.iter().take(last).find(|id| self.func.op(**id).kind.is_end());
-        if let Some(id) = early {
-            let at = (self.func.op(*id).span, "the block ends here");
+    pub(super) fn check_order(&mut self) {
+        let Some(before) = self.func.block(self.block).ops.last().map(|id| self.func.op(*id)) else { return };
+        if before.kind.is_end() {
             let text = "operations follow the one that ends the block";
+            let at = (before.span, "the block ends here");
             let _: Res<()> = self.fail_at("syntax-region", at, text, "move it to the end of the block");
         }
     }

@@ -28,7 +28,7 @@ pub use follow::run as watch;
 pub use record::{Recorded, Step, Stored};
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use tessera_ir::{Func, Module, OpId, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
@@ -79,12 +79,14 @@ impl Default for Limits {
     }
 }
 
-/// How far a run is; another thread may look.
+/// How far a run is; another thread may look, and may stop it.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Steps of all blocks, now and then.
     pub steps: AtomicU64,
     pub blocks: AtomicU32,
+    /// Whether the run is to end where it is, with an error.
+    pub stop: AtomicBool,
 }
 
 /// What is bound to a value before the program runs.

@@ -22,7 +22,7 @@ use tessera_isa::profile::Profile;
 const MORE_STEPS: &str = "run fewer rounds, or allow more steps";
 
 /// How many steps lie between two looks at the limit.
-const STRIDE: u64 = 1 << 16;
+const STRIDE: u64 = 1 << 8;
 
 /// What never changes while a program runs.
 pub(crate) struct Context<'a> {
@@ -375,6 +375,10 @@ impl<'a> Exec<'a> {
         self.tell();
         let limit = self.cx.limits.steps;
         self.look = self.steps.saturating_add(STRIDE).min(limit);
+        if self.cx.progress.is_some_and(|progress| progress.stop.load(Ordering::Relaxed)) {
+            let what = format!("the run was stopped after {} steps", self.steps);
+            return Err(self.at(at, failure("loop", what, "let it run to its end")));
+        }
         if self.steps < limit {
             return Ok(());
         }

@@ -172,7 +172,7 @@ pub fn accepted(elem: Elem) -> String {
 }
 
 /// How numpy makes an array of this type of another one.
-pub(crate) fn cast(elem: Elem) -> String {
+pub fn cast(elem: Elem) -> String {
     let bits = elem.bits().next_multiple_of(8);
     match elem.info().dtype_names.first() {
         Some(name) if has_numpy_type(elem) => format!("cast it in numpy: a.astype(np.{name})"),
