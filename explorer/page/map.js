@@ -2,10 +2,11 @@
 "use strict";
 
 const MemoryMap = {
-  WIDTH: 520, HEIGHT: 120,
+  HEIGHT: 120,
 
   draw(map) {
     if (!map) { $("map").replaceChildren(); return; }
+    this.WIDTH = ($("map").clientWidth || 520) - 1;
     this.x = (position) => 60 + ((this.WIDTH - 70) * position) / (map.exit + 1);
     $("map").innerHTML = map.memories.map((memory) => this.memory(memory)).join("") || "No tile needs storage.";
   },

@@ -172,7 +172,7 @@ const Program = {
     $("step").max = all.length;
     $("step").value = state.step;
     const step = this.current();
-    $("step-name").textContent = all.length ? `${state.step} of ${all.length}` + (step ? `: ${step.op}${step.core ? " on " + step.core : ""}, line ${step.at.line}` : ": start") : "not run";
+    $("step-name").textContent = all.length ? `${state.step} of ${all.length}` + (step ? `: ${step.op}${step.core ? " on " + step.core : ""}, line ${step.at.line}` : ": start") : "not run (Ctrl+Enter)";
     this.gutter();
     Contents.show(this.ran && this.ran.blocks && this.ran.blocks[this.block], step);
     MemoryMap.now(step);

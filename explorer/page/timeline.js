@@ -43,7 +43,7 @@ const Timeline = {
     const numbers = a.values.map(([name, n]) => `%${name} = ${n}`).join(", ");
     const bound = a.bound ? `; bounded by ${a.bound[1]}, ${a.bound[2]} of them on the critical path` : "";
     $("timeline-about").textContent = `${least}${a.total} cycles, estimated${bound}${numbers ? "; " + numbers : ""}`;
-    const width = 520 * this.zoom;
+    const width = (($("timeline").clientWidth || 520) - 1) * this.zoom;
     this.x = (cycle) => this.LEFT + ((width - this.LEFT - 12) * cycle) / a.total;
     this.tops = [];
     const parts = [];
@@ -60,8 +60,9 @@ const Timeline = {
       top += 6;
     });
     parts.push(...this.ticks(top), ...this.slices(), ...this.arrows(), ...this.raced());
-    const legend = `<text class="tl-name" x="${this.LEFT}" y="${top + 26}">▮ instruction · ┄ waits · → flag or token · red frame: critical path · red dashes: race</text>`;
-    $("timeline").innerHTML = `<svg xmlns="http://www.w3.org/2000/svg" class="tl" width="${width}" height="${top + 34}" viewBox="0 0 ${width} ${top + 34}" role="img" aria-label="the pipes over time"><style>${this.STYLE}</style>
+    const words = ["┄ waits · → flag or token · dashed frame: cost unknown", "red frame: critical path · red dashed line: race"];
+    const legend = words.map((line, n) => `<text class="tl-name" x="${this.LEFT}" y="${top + 18 + 15 * n}">${line}</text>`).join("");
+    $("timeline").innerHTML = `<svg xmlns="http://www.w3.org/2000/svg" class="tl" width="${width}" height="${top + 40}" viewBox="0 0 ${width} ${top + 40}" role="img" aria-label="the pipes over time"><style>${this.STYLE}</style>
 <defs><marker id="tl-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path class="tl-head" d="M0,0 L8,4 L0,8 z"/></marker></defs>${parts.join("")}${legend}</svg>`;
     this.now();
   },

@@ -176,20 +176,44 @@ fn array(elem: Elem, shape: Vec<u64>, numbers: &[Number]) -> Array {
     Array::of_elem(elem, shape, bytes)
 }
 
-/// What outputs must be, a line for each: `%dst: 1 2 3`, `%dst: npy:HEX`; without a name it is the first output.
+/// How far an output may be off: `ulp=2`, `atol=0.1`, `rtol=0.01`.
+fn tolerance<'a>(words: impl Iterator<Item = &'a str>) -> Result<Option<Tolerance>, String> {
+    let mut found = None;
+    for word in words {
+        let near: &mut Tolerance = found.get_or_insert_default();
+        let wrong = || format!("'{word}' is no tolerance; write ulp=2, atol=0.1 or rtol=0.01");
+        let (key, number) = word.split_once('=').ok_or_else(wrong)?;
+        let part = || number.parse().ok().filter(|n: &f64| *n >= 0.0).ok_or_else(wrong);
+        match key {
+            "ulp" => near.ulp = Some(number.parse().map_err(|_| wrong())?),
+            "atol" => near.atol = Some(part()?),
+            "rtol" => near.rtol = Some(part()?),
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(found)
+}
+
+/// What outputs must be, a line for each: `%dst: 1 2 3`, `%dst: npy:HEX`, `%dst ulp=2 atol=0.1 rtol=0.01: …`; without a
+/// name it is the first output.
 pub fn expected(kernel: &Kernel, text: &str, outputs: &[(String, Elem, Array)]) -> Result<Vec<Expected>, String> {
     let mut all = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let is_name = |head: &str| head.starts_with('%') || outputs.iter().any(|(name, ..)| name == head);
-        let named = line.split_once(':').filter(|(head, _)| is_name(head.trim()));
+        let is_name = |word: &str| word.starts_with('%') || outputs.iter().any(|(name, ..)| name == word);
+        let named = line.split_once(':').and_then(|(head, rest)| {
+            let mut words = head.split_whitespace();
+            let name = words.next().filter(|word| is_name(word))?;
+            Some((name.trim_start_matches('%'), words, rest))
+        });
         let first = outputs.first().map_or("", |(name, ..)| name);
-        let (name, rest) = named.map_or((first, line), |(name, rest)| (name.trim().trim_start_matches('%'), rest));
+        let (name, near, rest) = named.unwrap_or((first, "".split_whitespace(), line));
         let Some((_, elem, got)) = outputs.iter().find(|(n, ..)| n == name) else {
             let names: Vec<String> = kernel.outputs().into_iter().map(|v| format!("%{}", kernel.name(v))).collect();
             return Err(format!("there is no output %{name}; there are {}", names.join(", ")));
         };
         let wrong = |why: String| format!("what %{name} must be: {why}");
-        let (array, tolerance) = match Contents::parse(rest).map_err(wrong)?.what {
+        let near = tolerance(near).map_err(wrong)?;
+        let (array, exact) = match Contents::parse(rest).map_err(wrong)?.what {
             What::File(array) => (array, Tolerance::default()),
             What::Fill(fill) => (fill.array(*elem, &got.shape).map_err(said)?, Tolerance::default()),
             What::Numbers(numbers) => {
@@ -202,7 +226,14 @@ pub fn expected(kernel: &Kernel, text: &str, outputs: &[(String, Elem, Array)]) 
             }
         };
         let name = name.to_string();
-        all.push(Expected { label: name.clone(), name, core1: false, array, is_cast: false, tolerance });
+        all.push(Expected {
+            label: name.clone(),
+            name,
+            core1: false,
+            array,
+            is_cast: false,
+            tolerance: near.unwrap_or(exact),
+        });
     }
     Ok(all)
 }

@@ -41,6 +41,9 @@ fn what_is_expected_is_compared() {
     assert_eq!(run(&numbers(1))["compared"][0]["different"], 64);
     assert_eq!(run("%d: iota")["compared"][0]["different"], 0);
     assert_eq!(run("%q: 1")["error"], "there is no output %q; there are %d");
+    let near = run(&format!("%d atol=1: {}", numbers(1)));
+    assert_eq!((&near["compared"][0]["different"], &near["error"]), (&json!(0), &Value::Null));
+    assert!(run("%d far: iota")["error"].as_str().unwrap().contains("'far' is no tolerance"));
     assert_eq!(run("%d: 1 2")["error"], "%d has 64 elements, and 2 are expected");
     let wrong = "what %d must be: 'seven' is no number; write numbers, random, iota, zeros, ones or value:N";
     assert_eq!(run("%d: seven")["error"], wrong);

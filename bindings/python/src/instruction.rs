@@ -361,9 +361,7 @@ pub fn instruction<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'p
     let text =
         |text: String| -> PyResult<&'static std::ffi::CStr> { Ok(Box::leak(CString::new(text)?.into_boxed_c_str())) };
     let function = Function { op, overloads: overloads(op) };
-    let call = move |args: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>| {
-        function.call(args, keywords)
-    };
+    let call = move |args: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>| function.call(args, keywords);
     PyCFunction::new_closure(py, Some(text(self::name(op))?), Some(text(doc(op))?), call).map(Some)
 }
 

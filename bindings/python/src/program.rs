@@ -426,4 +426,3 @@ fn file_error(path: &Path, error: &std::io::Error) -> PyErr {
     let why = text.split(" (os error").next().unwrap_or(&text).to_string();
     PyOSError::new_err((error.raw_os_error(), why, path.display().to_string()))
 }
-

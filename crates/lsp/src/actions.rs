@@ -73,13 +73,20 @@ fn flags(snapshot: &Arc<Snapshot>, race: &Finding) -> Option<Fix> {
             all.push((title, outside.into_iter().chain(lines.clone()).collect()));
         }
     }
-    let races = |s: &Snapshot| s.races().iter().filter(|f| f.diagnostic.is_error()).count();
-    let mends = |edits: &[(Span, String)]| {
-        let tried = fixes::tried(snapshot, edits.to_vec());
-        !edits.is_empty() && !tried.program.has_errors() && races(&tried) < races(snapshot)
+    let errors = |s: &Snapshot, of: &dyn Fn(&str) -> bool| {
+        s.races().iter().filter(|f| f.diagnostic.is_error() && of(f.diagnostic.rule)).count()
+    };
+    // A program that stops for ever has no races, and is not mended.
+    let stops = |rule: &str| !rule.starts_with("race-");
+    let left = |fix: &Fix| {
+        let tried = fixes::tried(snapshot, fix.edits.clone());
+        let (all, before) = (errors(&tried, &|_| true), errors(snapshot, &|_| true));
+        let mends = !fix.edits.is_empty() && !tried.program.has_errors() && all < before;
+        (mends && errors(&tried, &stops) <= errors(snapshot, &stops)).then_some(all)
     };
     let fixes = all.into_iter().map(|(title, lines)| Fix { title, edits: inserted(snapshot, &lines) });
-    fixes.into_iter().find(|fix| mends(&fix.edits))
+    let (_, fix) = fixes.filter_map(|fix| Some((left(&fix)?, fix))).min_by_key(|(left, _)| *left)?;
+    Some(fix)
 }
 
 fn inserted(snapshot: &Snapshot, lines: &[Line]) -> Vec<(Span, String)> {

@@ -368,7 +368,7 @@ impl Staged {
         let Some(first) = idx.dense.map(|dense| at + dense) else { return false };
         let Some(bytes) = memory.bytes().get(first..first + idx.bytes()) else { return false };
         // Read as unsigned, a negative index is beyond half of its type.
-        let end = |half: usize| src.len.min(if idx.elem.is_signed() { half } else { 2 * half });
+        let end = |half: usize| src.len.min(if idx.elem.is_signed() { half } else { half.saturating_mul(2) });
         let is_defined = !memories.tracked || memory.defined().has_all(first, bytes.len());
         is_defined
             && match idx.elem.bits() {
