@@ -80,6 +80,22 @@ fn pad(given: &Bound<'_, PyAny>) -> PyResult<Pad> {
     word(py, "pad value", &given.extract::<String>()?, parse, &["null", "zero", "max", "min"])
 }
 
+/// Rows and columns, if they are given.
+fn pair(given: &Bound<'_, PyAny>) -> PyResult<Option<(u64, u64)>> {
+    if given.is_none() {
+        return Ok(None);
+    }
+    let pair: PyResult<Vec<u64>> = given.try_iter().and_then(|all| all.map(|n| n?.extract()).collect());
+    match pair.as_deref() {
+        Ok([rows, cols]) => Ok(Some((*rows, *cols))),
+        _ => Err(no_pair(given.py(), given)),
+    }
+}
+
+fn no_pair(py: Python<'_>, given: impl std::fmt::Display) -> PyErr {
+    refuse(py, format!("{given} is no number of rows and of columns"), "give two, such as (16, 64)")
+}
+
 #[pymethods]
 impl Machine {
     #[new]
@@ -105,8 +121,8 @@ impl Machine {
         py: Python<'_>,
         loc: &str,
         elem: Option<&Bound<'_, PyAny>>,
-        shape: Option<(u64, u64)>,
-        valid: Option<(usize, usize)>,
+        #[pyo3(from_py_with = pair)] shape: Option<(u64, u64)>,
+        #[pyo3(from_py_with = pair)] valid: Option<(u64, u64)>,
         layout: Option<&str>,
         fractal: Option<u32>,
         pad: Option<&Bound<'_, PyAny>>,
@@ -139,8 +155,8 @@ impl Machine {
         }
         let mut buf = self.0.alloc(&ty).map_err(wrong(py))?;
         let dynamic = ty.v_row == Extent::Dynamic || ty.v_col == Extent::Dynamic;
-        if let Some((rows, cols)) = valid.or(dynamic.then_some((ty.rows as usize, ty.cols as usize))) {
-            buf.set_valid(rows, cols).map_err(wrong(py))?;
+        if let Some((rows, cols)) = valid.or(dynamic.then_some((ty.rows, ty.cols))) {
+            buf.set_valid(rows as usize, cols as usize).map_err(wrong(py))?;
         }
         if let Some(address) = address {
             buf.assign(address).map_err(wrong(py))?;
@@ -266,8 +282,9 @@ impl Tile {
     }
 
     #[setter]
-    fn set_valid(&mut self, py: Python<'_>, valid: (usize, usize)) -> PyResult<()> {
-        self.buf.set_valid(valid.0, valid.1).map_err(wrong(py))
+    fn set_valid(&mut self, py: Python<'_>, #[pyo3(from_py_with = pair)] valid: Option<(u64, u64)>) -> PyResult<()> {
+        let (rows, cols) = valid.ok_or_else(|| no_pair(py, "None"))?;
+        self.buf.set_valid(rows as usize, cols as usize).map_err(wrong(py))
     }
 
     /// Where the elements lie in memory; it draws itself.

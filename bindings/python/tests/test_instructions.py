@@ -182,3 +182,13 @@ def test_an_element_is_read_as_a_number():
     with pytest.raises(tessera.Error) as caught:
         tessera.tgetval(m.tile("vec", "f32", (2, 8)), 0)
     assert caught.value.rule == "undefined-use"
+
+
+@pytest.mark.parametrize("shape", [16, (16,), (16, -64), (16, 64, 1), ("16", "64"), (16, 2.5)])
+def test_a_shape_is_two_numbers(shape):
+    with pytest.raises(tessera.Error, match="is no number of rows and of columns"):
+        tessera.Machine("a5").tile("vec", "f32", shape)
+    tile = tessera.Machine("a5").tile("vec", "f32", (16, 64), valid=[3, 4])
+    with pytest.raises(tessera.Error, match="is no number of rows and of columns"):
+        tile.valid = shape
+    assert tile.valid == (3, 4)

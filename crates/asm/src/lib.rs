@@ -23,6 +23,7 @@ pub use lex::{Tok, Token};
 pub use print::{print, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 
+use std::sync::Arc;
 use tessera_ir::{Lines, Module, NameId, Type};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
@@ -52,22 +53,26 @@ impl Parsed {
 
 /// Reads a module or listing. Types are compared on `profile`, or on the module's own target, or on `cpu`.
 pub fn parse(text: &str, profile: Option<Profile>) -> Parsed {
+    parse_shared(text.into(), profile)
+}
+
+/// The same of a text that is kept as it is: copying a long one takes a tenth of the time to read it.
+pub fn parse_shared(text: Arc<str>, profile: Option<Profile>) -> Parsed {
     if text.len() > MAX_TEXT {
         let what = format!("a text of {} bytes is longer than the limit of {MAX_TEXT}", text.len());
         return refuse(text, Diagnostic::error("syntax-limit", what).help("split the program"));
     }
-    let mut parser = parse::Parser::new(text, profile);
+    let mut parser = parse::Parser::new(&text, profile);
     parser.file();
     let mut diagnostics = parser.sink.list;
     diagnostics.sort_by_key(|d| d.span.map_or(0, |s| s.start));
-    let mut trivia = parser.trivia;
-    trivia.text = text.into();
-    parser.module.lines = Lines(trivia.text.clone());
-    Parsed { module: parser.module, diagnostics, trivia, functions: parser.extents }
+    let trivia = Trivia { text: text.clone(), ..parser.trivia };
+    let module = Module { lines: Lines(text.clone()), ..parser.module };
+    Parsed { module, diagnostics, trivia, functions: parser.extents }
 }
 
-fn refuse(text: &str, diagnostic: Diagnostic) -> Parsed {
-    let trivia = Trivia { text: text.into(), ..Trivia::default() };
+fn refuse(text: Arc<str>, diagnostic: Diagnostic) -> Parsed {
+    let trivia = Trivia { text, ..Trivia::default() };
     Parsed { diagnostics: vec![diagnostic], trivia, ..Parsed::default() }
 }
 
@@ -81,7 +86,7 @@ pub fn parse_bytes(bytes: &[u8], profile: Option<Profile>) -> Parsed {
             let what = format!("byte {at} of the file, 0x{byte:02X}, is no UTF-8 text");
             let at = u32::try_from(at).unwrap_or(u32::MAX - 1);
             let found = Diagnostic::error("syntax-encoding", what).at(Span::new(at, at + 1), "not UTF-8");
-            refuse(&String::from_utf8_lossy(bytes), found.help("save the program as UTF-8"))
+            refuse(String::from_utf8_lossy(bytes).into(), found.help("save the program as UTF-8"))
         }
     }
 }

@@ -120,6 +120,16 @@ fn dead_code_is_checked_as_far_as_types_go() {
 }
 
 #[test]
+fn steps_that_are_known_are_positive() {
+    let repeat =
+        |step: &str| format!("%less = arith.subi %c1, %c2 : index\nscf.for %i = %c0 to %c4 step {step} {{\n}}");
+    assert_eq!(rules(&kernel("", &repeat("%c0"))), ["loop"]);
+    assert_eq!(rules(&kernel("", &repeat("%less"))), ["loop"]);
+    assert!(rules(&kernel("", &repeat("%c1"))).is_empty());
+    assert!(rules(&kernel("%n: index", &repeat("%n"))).is_empty());
+}
+
+#[test]
 fn branches_join() {
     let sized = |then: &str, otherwise: &str| {
         let body = format!(

@@ -283,6 +283,50 @@ fn products_are_chains_of_fused_multiply_adds() {
     }
 }
 
+/// Whole blocks of sums, in the layouts of accumulators and in rows, are computed where they lie: fresh, on others, in place.
+#[test]
+fn whole_blocks_of_products_are_computed_in_place() {
+    let mut random = Random(16);
+    let f32 = Elem::F32;
+    let layout = |loc: Loc, rows: u64, cols: u64| TileType::new(loc, f32, rows, cols).resolve(Profile::Cpu).layout();
+    for round in 0..24 {
+        let (m, n, k) = (8 * (1 + random.below(3)), 32 * (1 + random.below(2)), 1 + random.below(40));
+        let (rows, depth) = (m.next_multiple_of(16), k.next_multiple_of(16));
+        let mut filled = |layout: Layout| {
+            let bytes: Vec<u8> =
+                (0..layout.footprint()).flat_map(|_| (random.bits(f32) as u32).to_le_bytes()).collect();
+            (layout, bytes)
+        };
+        let (la, a) = filled(layout([Loc::Left, Loc::Vec][round % 2], rows, depth));
+        let (lb, b) = filled(layout([Loc::Right, Loc::Vec][round / 2 % 2], depth, n));
+        let (ld, old) = filled(layout([Loc::Acc, Loc::Vec][round / 4 % 2], rows, n));
+        let (_, start) = filled(ld.clone());
+        let at = |step| Map { origin: [0, 0], step };
+        let same = at([[1, 0, 0], [0, 1, 0]]);
+        let args = [((0, &la, f32), at([[1, 0, 0], [0, 0, 1]])), ((1, &lb, f32), at([[0, 0, 1], [0, 1, 0]]))];
+        let from = (round % 3 > 0).then_some(((2, &ld, f32), same));
+        let func = Func::MulAdd(None);
+        let staged = Staged::reduce(func, [m, n, k], ((3, &ld, f32), same), &args, None, from);
+        let in_place = round % 3 == 2;
+        let mut want = old.clone();
+        for i in 0..m {
+            for j in 0..n {
+                let first = from.map_or(0, |_| get(if in_place { &old } else { &start }, &ld, f32, (i, j)));
+                let step = |s, k| {
+                    let (a, b) = (get(&a, &la, f32, (i, k)), get(&b, &lb, f32, (k, j)));
+                    func.eval(f32, &[(f32, s), (f32, a), (f32, b)])
+                };
+                put(&mut want, &ld, f32, (i, j), (0..k).fold(first, step));
+            }
+        }
+        let mut memories = [a, b, start, old];
+        let mut at = places(4);
+        at[2] = if in_place { at[3] } else { at[2] };
+        staged.run(&mut memories, &at).unwrap();
+        assert!(memories[3] == want, "{m}x{n}x{k}, round {round}");
+    }
+}
+
 /// Middling scales are exact in f32, others are not: both ways of the kernel.
 #[test]
 fn scaled_products_are_rounded_once() {

@@ -13,6 +13,7 @@ mod cross;
 mod flags;
 mod form;
 mod insert;
+mod meetings;
 mod order;
 mod place;
 mod races;
@@ -243,7 +244,10 @@ fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Repor
             Ok(traces) => {
                 total += traces.iter().map(|trace| trace.steps + 8 * trace.events.len() as u64).sum::<u64>();
                 let traces: Vec<&Trace> = traces.iter().collect();
-                undecided = undecided.or(judge(&traces, &sets, &mut reporter, &fifos));
+                let is_longer = traces.iter().flat_map(|t| &t.open).any(|l| l.trips > l.tried);
+                if !choices.again || is_longer {
+                    undecided = undecided.or(judge(&traces, &sets, &mut reporter, &fifos, &mut choices));
+                }
             }
             Err(why) => {
                 undecided = Some(why);
@@ -276,7 +280,13 @@ fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Repor
 }
 
 /// Judges one path of all processes; gives the reason where something could not be told.
-fn judge(traces: &[&Trace], sets: &Sets, reporter: &mut Reporter<'_>, fifos: &Fifos) -> Option<Undecided> {
+fn judge(
+    traces: &[&Trace],
+    sets: &Sets,
+    reporter: &mut Reporter<'_>,
+    fifos: &Fifos,
+    choices: &mut Choices,
+) -> Option<Undecided> {
     let between = Between::new(traces, reporter.profile, fifos);
     let order = Order::new(traces, reporter.profile, &between);
     let stops = between.stops(&order);
@@ -293,6 +303,7 @@ fn judge(traces: &[&Trace], sets: &Sets, reporter: &mut Reporter<'_>, fifos: &Fi
     if is_broken || !order.stuck.is_empty() {
         return None;
     }
+    let unclear = meetings::ask(traces, sets, Some(&order), choices);
     let mut all: Vec<Found> = Vec::new();
     let manual = (0..traces.len()).filter(|process| !traces[*process].automatic);
     all.extend(manual.map(|process| races::find(traces[process], &order, process, sets)));
@@ -311,6 +322,10 @@ fn judge(traces: &[&Trace], sets: &Sets, reporter: &mut Reporter<'_>, fifos: &Fi
             y.kind.name()
         );
         return Some(Undecided::at(y.span, what));
+    }
+    if let Some([_, (process, event)]) = unclear {
+        let what = "accesses of global memory meet only after very many iterations, or move in no regular way";
+        return Some(Undecided::at(reporter.func.op(traces[process].events[event].op).span, what));
     }
     let cut = all.iter().any(|found| found.cut_short && found.races.is_empty());
     cut.then(|| Undecided { span: None, why: "there are too many pairs of accesses to compare".into() })

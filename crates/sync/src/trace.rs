@@ -3,7 +3,7 @@
 
 use crate::bytes::Ranges;
 use crate::form::{Form, Terms};
-use crate::walk::Core;
+use crate::walk::{Core, Open};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::{FifoId, OpId, ValueId};
@@ -189,6 +189,8 @@ pub struct Trace {
     pub ticks: Vec<Tick>,
     /// How many operations were looked at to find all this.
     pub steps: u64,
+    /// The loops whose trip counts were chosen.
+    pub open: Vec<Open>,
     /// Is the order left to the assembler (sync.md 3)?
     pub automatic: bool,
 }

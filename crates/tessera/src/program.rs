@@ -64,7 +64,12 @@ struct Read {
 impl Program {
     /// Reads a module or listing without errors, on its own profile, else on `cpu`.
     pub fn parse(text: &str) -> Result<Program> {
-        Program::of(tessera_asm::parse(text, None), None, None).sound()
+        Program::parse_shared(text.into())
+    }
+
+    /// The same of a text that is kept as it is.
+    pub fn parse_shared(text: Arc<str>) -> Result<Program> {
+        Program::of(tessera_asm::parse_shared(text, None), None, None).sound()
     }
 
     /// Reads the bytes of a file, which may have errors and may not be text at all: [`Program::check`] gives them all.
@@ -100,7 +105,8 @@ impl Program {
 
     /// The same text on another profile, where it may have errors.
     pub fn on(&self, profile: Profile) -> Program {
-        Program::read_entry(self.source().as_bytes(), Some(profile), self.0.entry.as_deref())
+        let parsed = tessera_asm::parse_shared(self.source().clone(), Some(profile));
+        Program::of(parsed, Some(profile), self.0.entry.as_deref())
     }
 
     pub(crate) fn sound(self) -> Result<Program> {

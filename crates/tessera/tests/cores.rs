@@ -6,7 +6,7 @@
 use tessera::equiv::{Answer, equiv};
 use tessera::program::{Bindings, Outcome};
 use tessera::trace::{Given, Target, back};
-use tessera::{Profile, Program, Result};
+use tessera::{OrderOptions, Profile, Program, Result, Verdict};
 
 /// Tiles of 16 x 16 go from the vector cores to the cube core, through a product with the identity, and back.
 fn round_trip(split: u8, rounds: usize) -> String {
@@ -124,6 +124,28 @@ fn named_functions_and_sections_are_the_same_kernel() -> Result<()> {
     let kernel = named.kernel("cube,vec")?;
     let outputs = kernel.input("eye", &eye())?.input("x", &numbers(768))?.output("y")?.run()?;
     assert_eq!(outputs.get::<f32>("y")?, run(&text, Profile::A5, 3)?);
+    Ok(())
+}
+
+#[test]
+fn flags_are_inserted_on_every_core_and_change_no_bit() -> Result<()> {
+    for profile in Profile::ALL {
+        for split in 0..3 {
+            let text = round_trip(split, 11);
+            let synced = Program::read(&text, Some(profile)).entry()?.synced()?;
+            // Both functions stay functions, and both have flags.
+            let parts: Vec<&str> = synced.text.split("func.func").collect();
+            assert_eq!(parts.len(), 3, "{}", synced.text);
+            assert!(
+                parts[1..].iter().all(|part| part.contains("set_flag") && part.contains("return")),
+                "{}",
+                synced.text
+            );
+            let report = Program::read(&synced.text, Some(profile)).entry()?.order(&OrderOptions::default())?;
+            assert_eq!(report.verdict, Verdict::RaceFree, "{profile}: {:#?}\n{}", report.diagnostics, synced.text);
+            assert_eq!(run(&synced.text, profile, 11)?, run(&text, profile, 11)?);
+        }
+    }
     Ok(())
 }
 

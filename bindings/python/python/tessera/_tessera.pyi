@@ -222,7 +222,7 @@ class Machine:
         """
         The warnings since the last call.
         """
-    def tile(self, /, loc: str, elem: Any | None = None, shape: tuple[SupportsIndex, SupportsIndex] | None = None, *, valid: tuple[SupportsIndex, SupportsIndex] | None = None, layout: str | None = None, fractal: SupportsIndex | None = None, pad: Any | None = None, compact: str | None = None, address: SupportsIndex | None = None) -> Tile:
+    def tile(self, /, loc: str, elem: Any | None = None, shape=None, *, valid=None, layout: str | None = None, fractal: SupportsIndex | None = None, pad: Any | None = None, compact: str | None = None, address: SupportsIndex | None = None) -> Tile:
         """
         A new tile, whose contents are undefined: location, element type and shape, or a type as text has it alone.
 
@@ -418,7 +418,7 @@ class Tile:
         Valid rows and columns; they can be set.
         """
     @valid.setter
-    def valid(self, /, valid: tuple[SupportsIndex, SupportsIndex]) -> None: ...
+    def valid(self, /, valid) -> None: ...
 
 @final
 class Timeline:

@@ -11,7 +11,7 @@ use tessera_ir::{
     Arg, BlockId, Core, Func, Module, Op, OpKind, Operand, Runs, ScalarType, Sign, Type, ValueId, scalar,
 };
 use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::diag::Span;
+use tessera_isa::diag::{Fault, Span};
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Opcode;
 use tessera_isa::profile::Profile;
@@ -262,6 +262,10 @@ impl<'a> Walk<'a> {
 
     fn repeat(&mut self, op: &Op, f: For<'_>) {
         let known = (self.int(f.lower), self.int(f.upper), self.int(f.step));
+        if let Some(step) = known.2.filter(|step| *step <= 0) {
+            let fault = Fault::new("loop", format!("the loop steps by {step}")).help("a step is at least 1");
+            self.report.fault(op, "never ends", fault);
+        }
         let mut carried = self.vals(f.inits);
         if let (Some(lower), Some(upper), Some(step)) = known
             && step > 0

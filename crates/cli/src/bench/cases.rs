@@ -1,7 +1,8 @@
 //! The instructions that are measured.
 
-use super::Work;
 use super::yardstick::{self, Yardstick};
+use super::{Work, irregular};
+use tessera_isa::codec::Number;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role};
 use tessera_isa::profile::Profile;
@@ -25,8 +26,13 @@ pub struct Case {
     /// TIMG2COL's kernel (square) and padding (on all sides).
     pub(super) kernel: Option<[i64; 2]>,
     /// The scalar, where there is one.
-    pub(super) scalar: Option<f64>,
+    pub(super) scalar: Option<Number>,
+    /// The elements of sources, where it matters what they hold.
+    pub(super) contents: Option<Contents>,
 }
+
+/// The bits of an element of a source, by its place in the tile.
+pub(super) type Contents = fn(Role, u64) -> u64;
 
 impl Case {
     pub(super) fn operands(&self) -> impl Iterator<Item = (Role, &'static str)> {
@@ -59,11 +65,19 @@ const fn case(name: &'static str, op: Opcode, tiles: &'static [&'static str], by
         at: None,
         kernel: None,
         scalar: None,
+        contents: None,
     }
 }
 
 const fn window(name: &'static str, op: Opcode, tiles: &'static [&'static str], at: [i64; 2], bytes: usize) -> Case {
     Case { at: Some(at), ..case(name, op, tiles, bytes) }
+}
+
+/// A case whose data decides.
+const fn by_data(name: &'static str, op: Opcode, tiles: &'static [&'static str], made: irregular::Made) -> Case {
+    let (contents, what, make, bytes) = made;
+    let yardstick = Yardstick::Made(what, make);
+    Case { yardstick, contents: Some(contents), ..case(name, op, tiles, bytes) }
 }
 
 /// Elements of most of the tiles, and their types.
@@ -163,7 +177,7 @@ const fn than(yardstick: Yardstick, case: Case) -> Case {
 }
 
 const fn scalar(case: Case) -> Case {
-    Case { scalar: Some(3.0), ..case }
+    Case { scalar: Some(Number::Float(3.0)), ..case }
 }
 
 /// A product of 128 x 128 x 128.
@@ -262,4 +276,17 @@ pub static COMPUTES: &[Case] = &[
             &["loc=left, f8E4M3FN, 128, 128", "loc=right, f8E4M3FN, 128, 128", "loc=acc, f32, 128, 128"],
         )
     },
+    by_data(
+        "tsort32 f32 1x4096",
+        Opcode::Tsort32,
+        &["vec, 1x4096xf32", "vec, 1x4096xu32", "vec, 1x8192xf32"],
+        irregular::SORT,
+    ),
+    Case {
+        form: Form::Blocks,
+        scalar: Some(Number::Int(2 * irregular::LIST as i128)),
+        ..by_data("tmrgsort f32 1x8192", Opcode::Tmrgsort, &["vec, 1x8192xf32"; 2], irregular::MERGE)
+    },
+    by_data("tgather f32 128x128", Opcode::Tgather, &[F32, I32, F32], irregular::GATHER),
+    by_data("tscatter f32 128x128", Opcode::Tscatter, &[F32, I32, F32], irregular::SCATTER),
 ];

@@ -15,6 +15,7 @@
 //! ```
 
 mod cases;
+mod irregular;
 mod programs;
 mod ring;
 mod yardstick;

@@ -1,5 +1,6 @@
 //! Tiles and plain bytes that are walked round and round, so that they sit in the second-level cache.
 
+use super::cases::Contents;
 use super::{Case, Work};
 use std::hint::black_box;
 use tessera::{Diagnostic, Loc, Profile, Result, Role};
@@ -48,7 +49,7 @@ impl Instructions {
                     engine.assign(tile, *address)?;
                     *address += bytes.next_multiple_of(LINE) as i64;
                 }
-                fill(&mut engine, role, tile)?;
+                fill(&mut engine, role, tile, case.contents)?;
                 tiles.push((role, tile));
             }
             for (role, index) in [Role::Row, Role::Col].into_iter().zip(case.at.into_iter().flatten()) {
@@ -86,14 +87,15 @@ fn make(engine: &mut Engine, profile: Profile, text: &str) -> Result<(TileId, Lo
     }
 }
 
-/// Gives sources contents: numbers that no conversion finds special. Destinations stay undefined.
-fn fill(engine: &mut Engine, role: Role, tile: TileId) -> Result<()> {
+/// Gives sources contents: their own, or numbers that no conversion finds special. Destinations stay undefined.
+fn fill(engine: &mut Engine, role: Role, tile: TileId, contents: Option<Contents>) -> Result<()> {
     let (false, Some(ty), [Some(rows), Some(cols)]) = (role.is_dst(), engine.type_of(tile), engine.valid(tile)) else {
         return Ok(());
     };
-    let element = |k: u64| match role {
+    let element = |k: u64| match (contents, role) {
+        (Some(bits), _) => bits(role, k),
         // Signed 8-bit results, scale 0.5 and up (fixpipe.md 3).
-        Role::Fp => 1 << 46 | u64::from((0.5 + k as f32 / 1024.0).to_bits()),
+        (None, Role::Fp) => 1 << 46 | u64::from((0.5 + k as f32 / 1024.0).to_bits()),
         // Small numbers, of which no function makes an infinity, and which shift by less than a word.
         _ if ty.elem.is_float() => ty.elem.encode_f64(0.25 + (k % 97) as f64 / 32.0, Overflow::Saturate),
         _ => ty.elem.encode_int(i128::from(k % 31), Overflow::Saturate),

@@ -19,14 +19,19 @@ pub enum Yardstick {
     MultiplyAdds,
     /// Another instruction.
     Instruction(&'static Case),
+    /// A loop with data of its own, which is made first.
+    Made(&'static str, Make),
 }
+
+/// Makes the work of one turn, on fresh data.
+pub(super) type Make = fn() -> Box<dyn FnMut()>;
 
 impl Yardstick {
     /// What it is called in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Yardstick::Memcpy => "memcpy",
-            Yardstick::Binary(name, _) | Yardstick::Unary(name, _) => name,
+            Yardstick::Binary(name, _) | Yardstick::Unary(name, _) | Yardstick::Made(name, _) => name,
             Yardstick::MultiplyAdds => "multiply-adds in registers",
             Yardstick::Instruction(case) => case.name,
         }
@@ -34,20 +39,25 @@ impl Yardstick {
 }
 
 /// A yardstick made ready.
-#[derive(Debug)]
 pub struct Laps {
     kind: Kind,
     /// How often a lap does the work of one instruction.
     turns: usize,
 }
 
-#[derive(Debug)]
 enum Kind {
     Memcpy(Streams),
     Binary(Streams, fn(&[f32], &[f32], &mut [f32])),
     Unary(Streams, fn(&[f32], &mut [f32])),
     MultiplyAdds(usize),
     Instruction(Box<Instructions>),
+    Made(Vec<Box<dyn FnMut()>>),
+}
+
+impl std::fmt::Debug for Laps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Laps").field("turns", &self.turns).finish_non_exhaustive()
+    }
 }
 
 impl Laps {
@@ -59,6 +69,7 @@ impl Laps {
             Yardstick::Binary(_, run) => Kind::Binary(Streams::new(case, 3), run),
             Yardstick::Unary(_, run) => Kind::Unary(Streams::new(case, 2), run),
             Yardstick::MultiplyAdds => Kind::MultiplyAdds(case.work.amount()),
+            Yardstick::Made(_, make) => Kind::Made((0..turns).map(|_| make()).collect()),
             Yardstick::Instruction(other) => {
                 let instructions = Instructions::new(other, tracked)?;
                 return Ok(Laps { turns: instructions.turns(), kind: Kind::Instruction(Box::new(instructions)) });
@@ -84,6 +95,7 @@ impl Laps {
                 }
             }
             Kind::Instruction(instructions) => instructions.lap()?,
+            Kind::Made(all) => all.iter_mut().for_each(|work| work()),
         }
         Ok(())
     }
@@ -155,6 +167,8 @@ macro_rules! vectorised {
         }
     )* };
 }
+
+pub(super) use vectorised;
 
 vectorised! {
     add(a: &[f32], b: &[f32], to: &mut [f32]) {

@@ -8,13 +8,14 @@ use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, Session};
 use crate::source::Source;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tessera::{Kernel, Profile};
 use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
-use tessera_plan::{MemoryMap, MemoryRows, Pipes};
+use tessera_plan::{MemoryMap, MemoryRows, Pipes, Row};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -44,6 +45,9 @@ pub struct Args {
     /// With `--sync`: take out the flags and barriers that the program has first
     #[arg(long, requires = "sync")]
     resync: bool,
+    /// How addresses and pipes are printed: for people, or as one JSON object
+    #[arg(long, value_enum, value_name = "F", default_value_t = Format::Human, conflicts_with_all = ["sync", "timeline"])]
+    format: Format,
     #[command(flatten)]
     timeline: timeline::TimelineArgs,
 }
@@ -65,7 +69,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             timeline::run(args, file, session, &loaded)?;
         }
         None if args.svg.as_deref().is_some_and(is_stdout) => {}
-        None => session.stdout.write_all(page(&loaded.source, &kernel, &map, &pipes).as_bytes())?,
+        None => {
+            let page = Page { source: &loaded.source, kernel: &kernel };
+            let text = match args.format {
+                Format::Human => page.text(&map, &pipes),
+                Format::Json => format!("{:#}\n", page.json(&map, &pipes)),
+            };
+            session.stdout.write_all(text.as_bytes())?;
+        }
     }
     if let Some(file) = &args.svg {
         session.write(file, crate::render::map::draw(&map).into_bytes())?;
@@ -122,6 +133,40 @@ impl Page<'_> {
         out
     }
 
+    fn json(&self, map: &MemoryMap, pipes: &Pipes) -> Value {
+        let line = |op: OpId| self.source.line(self.kernel.func().op(op).span);
+        let tile = |row: &Row| {
+            json!({
+                "name": row.name.trim_start_matches('%'), "type": row.ty, "address": row.slot.addr,
+                "bytes": row.slot.bytes, "first": row.first.map(line), "last": row.last.map(line),
+                "manual": row.is_manual,
+            })
+        };
+        let memory = |memory: &MemoryRows| {
+            json!({
+                "memory": memory.loc.memory_name(), "location": memory.loc.name(), "capacity": memory.capacity,
+                "reserved": memory.reserved, "in_use": memory.high_water, "peak": memory.peak,
+                "tiles": memory.rows.iter().map(tile).collect::<Vec<_>>(),
+            })
+        };
+        let mut waits_of: HashMap<OpId, Vec<Value>> = HashMap::new();
+        for wait in &pipes.waits {
+            let tile = self.kernel.name(wait.tile);
+            let shown = json!({ "line": line(wait.from), "tile": tile, "hazard": wait.hazard.name() });
+            waits_of.entry(wait.to).or_default().push(shown);
+        }
+        let mut instruction = |(op, pipe): &(OpId, Pipe)| {
+            let waits = waits_of.remove(op).unwrap_or_default();
+            let name = self.kernel.func().op(*op).kind.name();
+            json!({ "line": line(*op), "instruction": name, "pipe": pipe.name(), "waits": waits })
+        };
+        json!({
+            "kernel": map.function, "profile": map.profile.name(),
+            "memories": map.memories.iter().map(memory).collect::<Vec<_>>(),
+            "instructions": pipes.ops.iter().map(&mut instruction).collect::<Vec<_>>(),
+        })
+    }
+
     fn memory(&self, memory: &MemoryRows) -> Table {
         let mut table = Table::new(["address", "bytes", "tile", "type", "alive", ""]);
         for row in &memory.rows {
@@ -163,15 +208,12 @@ impl Page<'_> {
 }
 
 fn headline(memory: &MemoryRows) -> String {
-    let limit = match memory.capacity {
-        Some(bytes) => format!(" of {bytes} bytes"),
-        None => " bytes, no limit".into(),
-    };
+    let limit = memory.capacity.map_or(String::new(), |bytes| format!(" of {bytes}"));
     let reserved = match memory.reserved {
         0 => String::new(),
         n => format!(" ({n} more for the runtime)"),
     };
     let MemoryRows { loc, high_water, peak, .. } = memory;
     let name = loc.memory_name();
-    format!("{name} ({loc}): {high_water}{limit} in use{reserved}, at most {peak} alive together")
+    format!("{name} ({loc}): {high_water}{limit} bytes in use{reserved}, at most {peak} alive together")
 }

@@ -98,6 +98,15 @@ impl ByteSet {
         apply(&mut self.words, start, len, |word, mask| *word |= mask);
     }
 
+    /// Adds an element of at most 8 bytes: quicker than a range where it lies in one word, as elements do.
+    #[inline]
+    pub fn insert_one(&mut self, start: usize, len: usize) {
+        match self.words.get_mut(start / 64) {
+            Some(word) if start % 64 + len <= 64 && len > 0 => *word |= !0 >> (64 - len) << (start % 64),
+            _ => self.insert(start, len),
+        }
+    }
+
     /// Takes a range out.
     #[inline]
     pub fn remove(&mut self, start: usize, len: usize) {

@@ -10,6 +10,7 @@ use crate::defined::Shadow;
 use crate::engine::memory::{MemoryId, on_core};
 use crate::engine::{Object, TileId};
 use crate::lower::Failure;
+use crate::lower::routed::RoutedRun;
 use crate::nest::{Place, lower_copy};
 use crate::origin::{Output, TileAt, Watch};
 use rustc_hash::FxHasher;
@@ -328,10 +329,10 @@ impl Exec<'_> {
             return;
         }
         if let Some(routed) = &prepared.routed {
-            let mut moves = prepared.shadow.to_vec();
-            moves.extend(routed.shadow());
+            let (mut moves, routes) = (prepared.shadow.to_vec(), routed.last(&self.engine.memories, &places));
+            moves.extend(RoutedRun::shadow(&routes));
             watch.moved(&moves.into(), &places, false);
-            routed.for_each_value(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
+            RoutedRun::for_each_value(&routes, &places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
         if let Some(looked) = &prepared.looked {

@@ -88,7 +88,8 @@ pub(super) fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8];
     let raw = match to.is_float() {
         true => {
             let has_scalar = mapped.args.iter().any(|(_, scalar)| scalar.is_some());
-            let raw = if has_scalar { None } else { of_codes(mapped.func, first, level) };
+            let raw = of_halves(mapped.func, first, has_scalar, level).filter(|_| first == to);
+            let raw = raw.or_else(|| if has_scalar { None } else { of_codes(mapped.func, first, level) });
             raw.or_else(|| of_floats(mapped.func, first, to, level))
         }
         false => wrapping(mapped.func, to, level).or_else(|| of_integers(mapped.func, to, level)),
@@ -124,10 +125,6 @@ fn of_codes(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
 }
 
 fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(raw) = (elem == Elem::F16 && to == elem).then(|| of_halves(func, level)).flatten() {
-        return Some(raw);
-    }
     macro_rules! floats {
         (Three $name:ident) => {
             match (elem, to) {
@@ -174,18 +171,42 @@ fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
     }
 }
 
-/// Functions of f16 that the machine has.
+/// Elements of 16 bits that lie side by side, where the machine has instructions for them.
 #[cfg(target_arch = "x86_64")]
-fn of_halves(func: Func, level: Level) -> Option<RawMap> {
-    if level < Level::Avx512 || !super::x86::has_f16() {
+fn of_halves(func: Func, elem: Elem, has_scalar: bool, level: Level) -> Option<RawMap> {
+    use super::x86;
+    if level < Level::Avx512 {
         return None;
     }
-    match func {
-        Func::Add => Some(super::x86::f16_add::<Two<Add, F16>>),
-        Func::Sub => Some(super::x86::f16_sub::<Two<Sub, F16>>),
-        Func::Mul => Some(super::x86::f16_mul::<Two<Mul, F16>>),
+    // What does not lie so is compared by codes, but for scalars.
+    macro_rules! codes {
+        ($kernel:ident $arity:ident $name:ident $elem:ident $code:ident) => {
+            match has_scalar {
+                true => Some(x86::$kernel::<$arity<$name, $elem>>),
+                false => Some(x86::$kernel::<$arity<$name, $code>>),
+            }
+        };
+    }
+    match (elem, func) {
+        (Elem::F16, Func::Max) => codes!(f16_max Two Max F16 F16Code),
+        (Elem::F16, Func::Min) => codes!(f16_min Two Min F16 F16Code),
+        (Elem::F16, Func::Relu) => codes!(f16_relu One Relu F16 F16Code),
+        (Elem::F16, Func::Add) if x86::has_f16() => Some(x86::f16_add::<Two<Add, F16>>),
+        (Elem::F16, Func::Sub) if x86::has_f16() => Some(x86::f16_sub::<Two<Sub, F16>>),
+        (Elem::F16, Func::Mul) if x86::has_f16() => Some(x86::f16_mul::<Two<Mul, F16>>),
+        (Elem::Bf16, Func::Max) => codes!(bf16_max Two Max Bf16 Bf16Code),
+        (Elem::Bf16, Func::Min) => codes!(bf16_min Two Min Bf16 Bf16Code),
+        (Elem::Bf16, Func::Relu) => codes!(bf16_relu One Relu Bf16 Bf16Code),
+        (Elem::Bf16, Func::Add) if x86::has_dot() => Some(x86::bf16_add::<Two<Add, Bf16Pairs>>),
+        (Elem::Bf16, Func::Sub) if x86::has_dot() => Some(x86::bf16_sub::<Two<Sub, Bf16Pairs>>),
+        (Elem::Bf16, Func::Mul) if x86::has_dot() => Some(x86::bf16_mul::<Two<Mul, Bf16Pairs>>),
         _ => None,
     }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn of_halves(_: Func, _: Elem, _: bool, _: Level) -> Option<RawMap> {
+    None
 }
 
 /// Integer functions for which the sign of the type does not matter.

@@ -29,9 +29,10 @@ pub(super) fn contract(
             float_sums(extent, &a, &b, start)
         }
         (Elem::I32, Elem::I8, Elem::I8) => {
-            let wide = |x: &[u8]| i8::all(x).map(i32::from).collect::<Vec<i32>>();
+            let [m, n, k] = extent;
             let start = start.map(|s| i32::all(s).collect());
-            bytes_of(&best_sums::<i32>(extent, &wide(a.1), &wide(b.1), start), |v| v.to_le_bytes())
+            let (a, b) = (pairs_along(k, a.1), pairs_across(n, b.1));
+            bytes_of(&best_sums::<i32>([m, n, k.div_ceil(2)], &a, &b, start), i32::to_le_bytes)
         }
         _ => by_definition(a, b, reduced, to, extent, start),
     }
@@ -147,16 +148,59 @@ impl Sum for f32 {
     }
 }
 
+/// Factors are pairs of words, for two k: sums that wrap do not depend on their order.
 impl Sum for i32 {
     #[inline(always)]
     fn add(self, x: i32, y: i32) -> i32 {
-        self.wrapping_add(x.wrapping_mul(y))
+        let words = |v: i32| [i32::from(v as i16), v >> 16];
+        let ([a, b], [c, d]) = (words(x), words(y));
+        self.wrapping_add(a * c + b * d)
     }
 
     #[cfg(target_arch = "x86_64")]
     fn vectors(level: Level) -> Option<x86::contract::Block<i32>> {
         x86::contract::integers(level)
     }
+}
+
+/// Two bytes as words.
+#[inline(always)]
+fn pair([x, y]: [u8; 2]) -> i32 {
+    i32::from(x as i8) & 0xFFFF | i32::from(y as i8) << 16
+}
+
+/// Rows of `k` bytes as pairs of neighbours; the last one of an odd row meets 0.
+#[inline(always)]
+fn along(k: usize, bytes: &[u8]) -> Vec<i32> {
+    if k.is_multiple_of(2) {
+        return bytes.as_chunks::<2>().0.iter().map(|two| pair(*two)).collect();
+    }
+    let two = |two: &[u8]| pair([two[0], two.get(1).copied().unwrap_or(0)]);
+    bytes.chunks_exact(k).flat_map(|row| row.chunks(2).map(two)).collect()
+}
+
+/// Rows of `n` bytes as rows of pairs, of one and the next.
+#[inline(always)]
+fn across(n: usize, bytes: &[u8]) -> Vec<i32> {
+    let mut out = Vec::with_capacity(bytes.len().div_ceil(2) + n);
+    for two in bytes.chunks((2 * n).max(1)) {
+        let (x, y) = two.split_at(n.min(two.len()));
+        match y.is_empty() {
+            true => out.extend(x.iter().map(|x| pair([*x, 0]))),
+            false => out.extend(x.iter().zip(y).map(|(x, y)| pair([*x, *y]))),
+        }
+    }
+    out
+}
+
+leveled! {
+    fn pairs_along[][](k: usize, bytes: &[u8]) -> Vec<i32> where [] { along(k, bytes) }
+    "avx512f,avx512bw", "avx2"
+}
+
+leveled! {
+    fn pairs_across[][](n: usize, bytes: &[u8]) -> Vec<i32> where [] { across(n, bytes) }
+    "avx512f,avx512bw", "avx2"
 }
 
 /// Rows and columns of the results that are kept in registers.

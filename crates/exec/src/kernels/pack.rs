@@ -5,7 +5,7 @@ use super::Level;
 use super::element::*;
 use super::fold::Bits;
 #[cfg(target_arch = "x86_64")]
-use super::x86::{Question, bits as bits_by_masks};
+use super::x86::{Question, bits as bits_by_masks, select as select_by_masks};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Cmp;
 
@@ -119,6 +119,18 @@ leveled! {
 
 /// Of two rows of elements of `size` bytes, the first where the bit of the mask is 1.
 pub(super) fn select(size: usize, columns: usize, mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if Level::best() >= Level::Avx512 {
+        // Rows that end with a byte are one long row.
+        let columns = if columns.is_multiple_of(8) { out.len() / size } else { columns };
+        let (row, bytes) = ((columns * size).max(1), columns.div_ceil(8).max(1));
+        let rows = x.chunks_exact(row).zip(y.chunks_exact(row)).zip(out.chunks_exact_mut(row));
+        for (((x, y), out), mask) in rows.zip(mask.chunks_exact(bytes)) {
+            // SAFETY: so many elements and bits, on a machine that was asked.
+            unsafe { select_by_masks(size)(mask.as_ptr(), [x.as_ptr(), y.as_ptr()], columns, out.as_mut_ptr()) };
+        }
+        return;
+    }
     match size {
         1 => best_picked::<u8>(columns, mask, x, y, out),
         2 => best_picked::<u16>(columns, mask, x, y, out),

@@ -5,21 +5,20 @@
 //! results side by side, a product the rows of its right factor. So results are computed many at a time, and each of them
 //! still in rising k (reduce.md 5, matrix.md 1).
 
+use super::OutOfBounds;
 use super::contract::{contract, scaled};
-use super::fold::{Bits, fold, fold_rows};
+use super::fold::{fold, fold_rows};
+use super::indices::{are_below, gather};
 use super::pack::{compare, select};
 use super::pair::parts;
-use super::{Kernel, Level, OutOfBounds, Sides};
+use super::product::Product;
+use super::stage::{Stage, Tile};
 use crate::engine::memory::Memories;
-use crate::nest::{DST, Map, Nest, Nests, Operand, Place, SRC, lower, read_bits};
+use crate::nest::{Map, Nest, Nests, Place, read_bits};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use tessera_isa::elem::Elem;
-use tessera_isa::layout::Layout;
 use tessera_isa::sem::{Func, SCALE_BLOCK};
-
-/// A tile operand of such a step: its number, its layout and its type.
-pub type Tile<'a> = (u8, &'a Layout, Elem);
 
 /// What is computed from the dense buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,127 +40,8 @@ pub struct Staged {
     pub(crate) what: What,
     pub(crate) inputs: SmallVec<[Stage; 3]>,
     pub(crate) output: Stage,
-}
-
-/// An operand and its dense buffer.
-#[derive(Clone, Debug)]
-pub(crate) struct Stage {
-    pub operand: u8,
-    pub elem: Elem,
-    pub nests: Nests,
-    kernels: SmallVec<[Kernel; 1]>,
-    /// Elements of the buffer, and of a row of it.
-    pub len: usize,
-    pub columns: u64,
-    /// See [`Stage::dense_at`].
-    dense: Option<usize>,
-    /// See [`Stage::rows_of`].
-    rows: Option<(usize, isize)>,
-}
-
-impl Stage {
-    /// The operand's elements over a domain, and the buffer's as rows of `columns`.
-    fn new<const D: usize>(
-        tile: Tile<'_>,
-        map: Map<D>,
-        extent: [u64; D],
-        (buffer, columns): (Map<D>, u64),
-        is_read: bool,
-    ) -> Stage {
-        let (operand, layout, elem) = tile;
-        let len = extent.iter().fold(1u64, |n, e| n.saturating_mul(*e));
-        let dense = Layout::row_major(len.div_ceil(columns.max(1)), columns, columns);
-        let there = Operand { layout, map, bits: elem.bits() };
-        let here = Operand { layout: &dense, map: buffer, bits: elem.bits() };
-        let nests = lower(extent, &if is_read { [here, there] } else { [there, here] });
-        let kernels = nests.iter().map(|nest| Kernel::new(nest, Level::best())).collect();
-        let (dense, rows) = (Stage::dense_at(&nests, elem, len, is_read), Stage::rows_of(&nests, elem, columns));
-        Stage { operand, elem, nests, kernels, len: len as usize, columns, dense, rows }
-    }
-
-    /// Where each element of the buffer lies in the operand.
-    pub fn offsets(&self, is_read: bool) -> Vec<i64> {
-        let (there, here) = if is_read { (SRC, DST) } else { (DST, SRC) };
-        let mut offsets = vec![0; self.len];
-        let size = i64::from(self.elem.bits() / 8).max(1);
-        for nest in &self.nests {
-            // Nibbles that come in aligned pairs are moved as bytes.
-            let pair = if nest.bits[there] > self.elem.bits() { 2 } else { 1 };
-            nest.for_each_element(|at| {
-                for k in 0..pair {
-                    if let Some(slot) = offsets.get_mut((at[here] * pair / size + k) as usize) {
-                        *slot = at[there] * pair + k;
-                    }
-                }
-            });
-        }
-        offsets
-    }
-
-    fn bytes(&self) -> usize {
-        (self.len * self.elem.bits() as usize).div_ceil(8)
-    }
-
-    /// The bytes of an element at an offset, which counts halves of bytes where elements are such.
-    fn element(&self, at: i64) -> std::ops::Range<i64> {
-        let (unit, bits) = (i64::from(self.elem.bits().min(8)), i64::from(self.elem.bits()));
-        let first = at * unit / 8;
-        first..first + (bits / 8).max(1)
-    }
-
-    fn gather<'a>(&self, memory: &'a [u8], at: usize) -> Result<Cow<'a, [u8]>, OutOfBounds> {
-        if let Some(bytes) = self.dense.and_then(|first| memory.get(at + first..at + first + self.bytes())) {
-            return Ok(Cow::Borrowed(bytes));
-        }
-        self.copy(memory, at).map(Cow::Owned)
-    }
-
-    fn copy(&self, memory: &[u8], at: usize) -> Result<Vec<u8>, OutOfBounds> {
-        let mut bytes = vec![0; self.bytes()];
-        for kernel in &self.kernels {
-            kernel.run(Sides::Two(memory, &mut bytes), [at, 0])?;
-        }
-        Ok(bytes)
-    }
-
-    /// The byte of the operand where the buffer's first element lies, where all others follow in order.
-    fn dense_at(nests: &Nests, elem: Elem, len: u64, is_read: bool) -> Option<usize> {
-        let [nest] = nests.as_slice() else { return None };
-        let [dim] = nest.dims.as_slice() else { return None };
-        let (there, here) = if is_read { (SRC, DST) } else { (DST, SRC) };
-        let size = i64::from(elem.bits() / 8);
-        let in_order = dim.step[DST] == size && dim.step[SRC] == size && dim.extent == len && nest.base[here] == 0;
-        (in_order && size > 0 && nest.bits[SRC] == elem.bits()).then(|| usize::try_from(nest.base[there]).ok())?
-    }
-
-    /// Where a column of the buffer is a row of the operand: the byte of the first one, and the bytes between them.
-    fn rows_of(nests: &Nests, elem: Elem, columns: u64) -> Option<(usize, isize)> {
-        let [nest] = nests.as_slice() else { return None };
-        let [along, across] = nest.dims.as_slice() else { return None };
-        let size = i64::from(elem.bits() / 8);
-        let is_turned = along.step[SRC] == size
-            && along.step[DST] == size.checked_mul(columns as i64)?
-            && across.step[DST] == size
-            && across.extent == columns;
-        (is_turned && nest.base[DST] == 0)
-            .then(|| Some((usize::try_from(nest.base[SRC]).ok()?, across.step[SRC] as isize)))?
-    }
-
-    /// The bytes of an operand that [lies dense](Stage::dense_at).
-    fn range(&self, place: Place) -> Option<std::ops::Range<usize>> {
-        let first = place.at.checked_add(self.dense?)?;
-        Some(first..first.checked_add(self.bytes())?)
-    }
-}
-
-/// Elements of `N` bytes by their indices.
-fn pick<const N: usize, I: Bits + Into<u64>>(src: &[u8], idx: &[u8], out: &mut [u8]) {
-    let src = src.as_chunks::<N>().0;
-    for (to, k) in out.as_chunks_mut::<N>().0.iter_mut().zip(I::all(idx)) {
-        if let Some(from) = src.get(k.into() as usize) {
-            *to = *from;
-        }
-    }
+    /// The same without copies, where operands lie so.
+    product: Option<Box<Product>>,
 }
 
 /// An element, again and again.
@@ -204,8 +84,17 @@ impl Staged {
         let once = [rows, cols, 1];
         inputs.extend(start.map(|(tile, map)| Stage::new(tile, map, once, result, true)));
         let output = Stage::new(dst.0, dst.1, once, result, false);
+        let product = match (func, args.as_slice()) {
+            (Func::MulAdd(None), [(a, _), (b, _)]) => Product::new(extent, dst, [**a, **b], start),
+            _ => None,
+        };
         let extent = [rows, cols, depth].map(|n| n as usize);
-        Staged { what: What::Reduce { func, to: output.elem, extent, starts: start.is_some() }, inputs, output }
+        Staged {
+            product: product.map(Box::new),
+            what: What::Reduce { func, to: output.elem, extent, starts: start.is_some() },
+            inputs,
+            output,
+        }
     }
 
     /// Elements of `src`, whose declared shape is given, by the linear indices in `idx`.
@@ -216,7 +105,7 @@ impl Staged {
             Stage::new(idx, Map::SAME, extent, by_rows(extent), true),
         ];
         let output = Stage::new(dst, Map::SAME, extent, by_rows(extent), false);
-        Staged { what: What::Gather { columns: shape[1] }, inputs: inputs.into_iter().collect(), output }
+        Staged { what: What::Gather { columns: shape[1] }, inputs: inputs.into_iter().collect(), output, product: None }
     }
 
     /// Bits of a function over rows and columns; `mask` is a row of bytes.
@@ -231,7 +120,7 @@ impl Staged {
         let bytes = rows * columns.div_ceil(8);
         let inputs = args.iter().map(|tile| Stage::new(*tile, Map::SAME, extent, (Map::SAME, columns), true)).collect();
         let output = Stage::new(mask, Map::SAME, [1, bytes], (Map::SAME, bytes), false);
-        Staged { what: What::Pack { func, columns: columns as usize, scalar }, inputs, output }
+        Staged { what: What::Pack { func, columns: columns as usize, scalar }, inputs, output, product: None }
     }
 
     /// Elements of two tiles, or of one and a scalar, by the bits of a mask whose rows of bytes are given.
@@ -249,32 +138,52 @@ impl Staged {
             }
         }
         let output = Stage::new(dst, Map::SAME, extent, (Map::SAME, columns), false);
-        Staged { what: What::Select { columns: columns as usize, scalar }, inputs, output }
+        Staged { what: What::Select { columns: columns as usize, scalar }, inputs, output, product: None }
     }
 
     /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
-        if self.select_there(memories, places).is_some() {
+        if self.run_there(memories, places).is_some() {
+            return Ok(());
+        }
+        if self.product.as_ref().is_some_and(|product| product.run(memories, places).is_some()) {
             return Ok(());
         }
         let out = self.results(memories, places)?;
         let place = places.get(usize::from(self.output.operand)).ok_or(OutOfBounds::NOWHERE)?;
         let memory = memories.get_mut(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
-        for kernel in &self.output.kernels {
-            kernel.run(Sides::Two(&out, memory), [0, place.at])?;
-        }
-        Ok(())
+        self.output.spread(&out, memory, place.at)
     }
 
-    /// Selects where everything but the mask lies dense and apart, without copies.
-    fn select_there<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
-        let (What::Select { columns, scalar: None }, [mask, x, y]) = (self.what, self.inputs.as_slice()) else {
-            return None;
-        };
+    /// Selects or gathers where everything but the mask lies dense and apart, without copies.
+    fn run_there<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
+        let size = self.output.elem.bits() as usize / 8;
+        match (self.what, self.inputs.as_slice()) {
+            (What::Select { columns, scalar: None }, [mask, x, y]) => {
+                let at = places.get(usize::from(mask.operand))?;
+                let bits = mask.copy(memories.get_mut(at.memory.index())?.as_mut(), at.at).ok()?;
+                let ([x, y], out) = self.dense_operands([x, y], memories, places)?;
+                select(size, columns, &bits, x, y, out);
+            }
+            (What::Gather { .. }, [src, idx]) => {
+                let ([src, indices], out) = self.dense_operands([src, idx], memories, places)?;
+                gather(size, idx.elem, src, indices, out);
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Two inputs and the output where they lie, if all of them lie dense and the output apart from the inputs.
+    fn dense_operands<'m, M: AsMut<[u8]>>(
+        &self,
+        inputs: [&Stage; 2],
+        memories: &'m mut [M],
+        places: &[Place],
+    ) -> Option<([&'m [u8]; 2], &'m mut [u8])> {
         let place = |stage: &Stage| places.get(usize::from(stage.operand)).copied();
-        let (mask_at, x_at, y_at, out_at) = (place(mask)?, place(x)?, place(y)?, place(&self.output)?);
-        let bits = mask.copy(memories.get_mut(mask_at.memory.index())?.as_mut(), mask_at.at).ok()?;
-        let (x_bytes, y_bytes, out) = (x.range(x_at)?, y.range(y_at)?, self.output.range(out_at)?);
+        let (x_at, y_at, out_at) = (place(inputs[0])?, place(inputs[1])?, place(&self.output)?);
+        let (x_bytes, y_bytes, out) = (inputs[0].range(x_at)?, inputs[1].range(y_at)?, self.output.range(out_at)?);
         let is_apart = |at: Place, bytes: &std::ops::Range<usize>| {
             at.memory != out_at.memory || bytes.end <= out.start || out.end <= bytes.start
         };
@@ -283,17 +192,13 @@ impl Staged {
         if !fits || !is_apart(x_at, &x_bytes) || !is_apart(y_at, &y_bytes) {
             return None;
         }
-        // SAFETY: the ranges lie in memories that are borrowed for this call, and the one that is written is apart from
-        // the others.
-        let (x, y, to) = unsafe {
-            (
-                std::slice::from_raw_parts(x.add(x_bytes.start), x_bytes.len()),
-                std::slice::from_raw_parts(y.add(y_bytes.start), y_bytes.len()),
-                std::slice::from_raw_parts_mut(to.add(out.start), out.len()),
-            )
-        };
-        select(self.output.elem.bits() as usize / 8, columns, &bits, x, y, to);
-        Some(())
+        // SAFETY: the ranges lie in memories that are borrowed as long as the slices, and the one that is written is
+        // apart from the others.
+        unsafe {
+            let x = std::slice::from_raw_parts(x.add(x_bytes.start), x_bytes.len());
+            let y = std::slice::from_raw_parts(y.add(y_bytes.start), y_bytes.len());
+            Some(([x, y], std::slice::from_raw_parts_mut(to.add(out.start), out.len())))
+        }
     }
 
     /// The dense results.
@@ -326,7 +231,11 @@ impl Staged {
             (What::Reduce { func, to, extent, .. }, [x, ..]) => {
                 fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
             }
-            (What::Gather { .. }, [src, idx]) => self.picked(src, idx),
+            (What::Gather { .. }, [src, idx]) => {
+                let mut out = vec![0; self.output.bytes()];
+                gather(self.output.elem.bits() as usize / 8, self.inputs[1].elem, src, idx, &mut out);
+                out
+            }
             (What::Pack { .. }, inputs) => self.packed(inputs),
             (What::Select { columns, scalar }, [mask, inputs @ ..]) => {
                 let all = |bits: u64| repeated(self.output.elem, bits, self.output.len);
@@ -344,38 +253,14 @@ impl Staged {
         })
     }
 
-    fn picked(&self, src: &[u8], idx: &[u8]) -> Vec<u8> {
-        let (size, elem) = (self.output.elem.bits() as usize / 8, self.inputs[1].elem);
-        let mut out = vec![0; self.output.bytes()];
-        match (size, elem.bits()) {
-            (4, 32) => pick::<4, u32>(src, idx, &mut out),
-            (4, 16) => pick::<4, u16>(src, idx, &mut out),
-            (2, 32) => pick::<2, u32>(src, idx, &mut out),
-            (2, 16) => pick::<2, u16>(src, idx, &mut out),
-            (1, 32) => pick::<1, u32>(src, idx, &mut out),
-            (1, 16) => pick::<1, u16>(src, idx, &mut out),
-            (8, 32) => pick::<8, u32>(src, idx, &mut out),
-            (8, 16) => pick::<8, u16>(src, idx, &mut out),
-            _ => {}
-        }
-        out
-    }
-
     /// Are all indices of a gather defined and in range, as far as can be seen at a glance?
     pub(crate) fn is_in_range(&self, memories: &Memories, places: &[Place]) -> bool {
         let [src, idx] = self.inputs.as_slice() else { return false };
         let Some((at, memory)) = memories.operand(places, idx.operand) else { return false };
         let Some(first) = idx.dense.map(|dense| at + dense) else { return false };
         let Some(bytes) = memory.bytes().get(first..first + idx.bytes()) else { return false };
-        // Read as unsigned, a negative index is beyond half of its type.
-        let end = |half: usize| src.len.min(if idx.elem.is_signed() { half } else { half.saturating_mul(2) });
         let is_defined = !memories.tracked || memory.defined().has_all(first, bytes.len());
-        is_defined
-            && match idx.elem.bits() {
-                32 => u32::all(bytes).fold(true, |all, k| all & ((k as usize) < end(1 << 31))),
-                16 => u16::all(bytes).fold(true, |all, k| all & (usize::from(k) < end(1 << 15))),
-                _ => false,
-            }
+        is_defined && are_below(idx.elem, bytes, src.len)
     }
 
     fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Vec<u8> {

@@ -3,6 +3,7 @@
 mod combine;
 mod contents;
 pub(crate) mod data;
+mod direct;
 mod img2col;
 mod inst;
 mod params;
@@ -12,6 +13,7 @@ mod table;
 
 pub(crate) use combine::*;
 pub(crate) use contents::*;
+pub(crate) use direct::Direct;
 pub(crate) use inst::*;
 pub(crate) use params::*;
 pub use prepared::Failure;

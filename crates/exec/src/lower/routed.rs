@@ -3,9 +3,10 @@
 
 use crate::defined::{Area, Shadow, ShadowMove};
 use crate::engine::memory::Memories;
-use crate::lower::{Failure, operand};
+use crate::lower::{Direct, Failure, operand};
 use crate::nest::{Dim, Nest, Place, read_bits};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use tessera_isa::inst::Inst;
 use tessera_isa::sem::{From, Route, Routes, Routing, routes};
 
@@ -14,32 +15,56 @@ use tessera_isa::sem::{From, Route, Routes, Routing, routes};
 pub(crate) struct RoutedRun {
     inst: Inst,
     how: Routing,
-    pub routes: Routes,
+    direct: Option<Direct>,
+    /// Unless it went without.
+    routes: Option<Routes>,
 }
 
 impl RoutedRun {
     pub fn new(inst: &Inst, how: Routing) -> Self {
-        RoutedRun { inst: inst.clone(), how, routes: Routes::default() }
+        RoutedRun { inst: inst.clone(), how, direct: Direct::new(inst, how), routes: None }
     }
 
     /// Looks at the data.
     pub fn find(&mut self, memories: &Memories, places: &[Place]) -> Result<Option<Failure>, Failure> {
+        if self.direct.as_ref().is_some_and(|direct| direct.is_ready(memories, places)) {
+            self.routes = None;
+            return Ok(None);
+        }
+        let routes = self.routes(memories, places)?;
+        let warning = routes.warning.clone();
+        self.routes = Some(routes);
+        Ok(warning.map(|fault| (*fault).into()))
+    }
+
+    fn routes(&self, memories: &Memories, places: &[Place]) -> Result<Routes, Failure> {
         let read = |tile: usize, at: i64, len: u64| {
             let (start, memory) = memories.operand(places, operand(tile, 0))?;
             let at = i64::try_from(start).ok()?.checked_add(at)?;
             let is_defined = !memories.tracked || memory.defined().has_all(usize::try_from(at).ok()?, len as usize);
             is_defined.then(|| read_bits(memory.bytes(), at, 8 * len as u32))
         };
-        self.routes = routes(&self.inst, self.how, &read).map_err(|fault| Failure::from(*fault))?;
-        Ok(self.routes.warning.clone().map(|fault| (*fault).into()))
+        routes(&self.inst, self.how, &read).map_err(|fault| Failure::from(*fault))
+    }
+
+    /// What the last run came to: its sources are as they were.
+    pub fn last(&self, memories: &Memories, places: &[Place]) -> Cow<'_, Routes> {
+        match &self.routes {
+            Some(routes) => Cow::Borrowed(routes),
+            None => Cow::Owned(self.routes(memories, places).unwrap_or_default()),
+        }
     }
 
     /// Moves and makes the bytes; tells whether something undefined is left.
     pub fn run(&self, memories: &mut Memories, places: &[Place]) -> bool {
+        let Some(routes) = &self.routes else {
+            self.direct.as_ref().and_then(|direct| direct.run(memories, places));
+            return false;
+        };
         // Everything is read before anything is written: a partial operation may work in place.
         let mut bytes: Vec<u8> = Vec::new();
-        let mut defined: Vec<Defined> = Vec::with_capacity(self.routes.all.len());
-        for route in &self.routes.all {
+        let mut defined: Vec<Defined> = Vec::with_capacity(routes.all.len());
+        for route in &routes.all {
             let len = route.len as usize;
             let end = bytes.len() + len;
             defined.push(match route.from {
@@ -68,7 +93,7 @@ impl RoutedRun {
             });
         }
         let (tracked, mut left_undefined, mut next) = (memories.tracked, false, 0);
-        for (route, defined) in self.routes.all.iter().zip(defined) {
+        for (route, defined) in routes.all.iter().zip(defined) {
             let len = route.len as usize;
             let from = bytes.get(next..next + len).unwrap_or(&[]);
             next += len;
@@ -89,8 +114,8 @@ impl RoutedRun {
         left_undefined
     }
 
-    /// What the last run did, as others follow it: copies, and places that became undefined.
-    pub fn shadow(&self) -> Vec<Shadow> {
+    /// What routes do, as others follow it: copies, and places that become undefined.
+    pub fn shadow(routes: &Routes) -> Vec<Shadow> {
         let of = |route: &Route| match route.from {
             From::Tile(tile, at) => {
                 let dims = SmallVec::from_iter([Dim { extent: route.len, step: [1, 1, 0, 0] }]);
@@ -104,12 +129,12 @@ impl RoutedRun {
             }
             From::Value(_) => None,
         };
-        self.routes.all.iter().filter_map(of).collect()
+        routes.all.iter().filter_map(of).collect()
     }
 
-    /// Calls `f(place, bytes)` for every value that the last run made.
-    pub fn for_each_value(&self, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
-        for route in &self.routes.all {
+    /// Calls `f(place, bytes)` for every value that routes make.
+    pub fn for_each_value(routes: &Routes, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
+        for route in &routes.all {
             let place = places.get(usize::from(operand(route.dst, 0)));
             let (Some(place), From::Value(bits)) = (place, route.from) else { continue };
             let Ok(at) = usize::try_from(place.at as i64 + route.to) else { continue };

@@ -5,7 +5,7 @@
 //! ticks, so that a change is followed only from where it begins to where it no longer makes a difference.
 
 use super::deps::Dep;
-use super::edges::Edge;
+use super::edges::{Edge, kind};
 use crate::trace::{Kind, Tick, Trace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -233,7 +233,8 @@ impl Path {
         state.count[p] += 1;
         join(&mut state.done[p], clock);
         let reads = || self.trace.accesses_of(n).iter().any(|a| !a.writes);
-        if event.kind == Kind::Meets || pipe == Pipe::S && reads() {
+        let waits = matches!(event.kind, Kind::Receive(_));
+        if event.kind == Kind::Meets || pipe == Pipe::S && (waits || reads()) {
             let mut known = *clock;
             known[p] = state.count[p];
             join(&mut state.issued, &known);
@@ -260,7 +261,7 @@ impl Path {
             Tick::Event(_) => None,
         };
         for (action, n) in list.into_iter().flatten().filter(|(_, n)| *n != without) {
-            if let Some(edge) = &edges[*n] {
+            if let Some(edge) = edges[*n].as_ref().filter(|edge| edge.core() == kind(self.trace.core)) {
                 state.act(*action, *n, edge, base);
             }
         }
@@ -326,7 +327,7 @@ impl Path {
 
     /// Takes the token that an edge round a loop would have at a tick, and puts those there that are on their way.
     fn catch_up(&self, state: &mut State, past: &Past, (number, edge): (usize, &Edge), at: usize) {
-        let Edge::Pair { from, to, after, before, round: Some((id, distance)) } = *edge else { return };
+        let Edge::Pair { from, to, after, before, round: Some((id, distance)), .. } = *edge else { return };
         let start = self.begins(id).iter().copied().rfind(|t| *t < at).unwrap_or(0);
         let since = |list: &[usize]| {
             let first = list.partition_point(|t| *t < start);

@@ -1,7 +1,8 @@
 //! Edges: pairs of set and wait, or barriers, at places of the program (sync.md 7.3 and 7.4).
 
 use crate::trace::Trace;
-use tessera_ir::{BlockId, Func, OpId, OpKind};
+use crate::walk::Core as Process;
+use tessera_ir::{BlockId, Core, Func, OpId, OpKind};
 use tessera_isa::ops::Pipe;
 use tessera_plan::Points;
 
@@ -10,6 +11,8 @@ use tessera_plan::Points;
 pub enum Edge {
     /// A set after one operation and a wait before another one of the same block; round a loop so many iterations later.
     Pair {
+        /// The kind of core that it is for; none is all that run the program.
+        core: Option<Core>,
         from: Pipe,
         to: Pipe,
         /// The set stands after it.
@@ -20,10 +23,16 @@ pub enum Edge {
         round: Option<(OpId, u64)>,
     },
     /// A barrier before an operation; none is all pipes.
-    Barrier { pipe: Option<Pipe>, before: OpId },
+    Barrier { core: Option<Core>, pipe: Option<Pipe>, before: OpId },
 }
 
 impl Edge {
+    /// The kind of core that it is for.
+    pub fn core(&self) -> Option<Core> {
+        let (Edge::Pair { core, .. } | Edge::Barrier { core, .. }) = self;
+        *core
+    }
+
     /// Does it go from one instruction to a later one of the same block, with nothing hoisted?
     pub fn is_simple(&self, func: &Func) -> bool {
         match self {
@@ -35,15 +44,24 @@ impl Edge {
     }
 }
 
+/// The kind of core that a process is, where there are several.
+pub fn kind(process: Process) -> Option<Core> {
+    match process {
+        Process::Unsplit => None,
+        Process::Cube => Some(Core::Cube),
+        Process::Vector(_) => Some(Core::Vector),
+    }
+}
+
 /// The most ids that a flag round a loop may have.
 const MAX_DISTANCE: u64 = 7;
 
 /// The edge that orders an event before another one.
 pub fn edge(func: &Func, points: &Points, trace: &Trace, x: usize, y: usize) -> Option<Edge> {
     let (a, b) = (&trace.events[x], &trace.events[y]);
-    let (from, to) = (a.pipe?, b.pipe?);
+    let (core, from, to) = (kind(trace.core), a.pipe?, b.pipe?);
     if from == to {
-        return Some(Edge::Barrier { pipe: Some(to), before: b.op });
+        return Some(Edge::Barrier { core, pipe: Some(to), before: b.op });
     }
     let turns = [a, b].map(|e| &trace.turns[e.turn as usize]);
     // The outermost loop in which they are in different iterations.
@@ -66,9 +84,9 @@ pub fn edge(func: &Func, points: &Points, trace: &Trace, x: usize, y: usize) -> 
         && func.op(id).kind == OpKind::While
         && ids(points, after, before, distance) > 1
     {
-        return Some(Edge::Barrier { pipe: None, before: b.op });
+        return Some(Edge::Barrier { core, pipe: None, before: b.op });
     }
-    Some(Edge::Pair { from, to, after, before, round })
+    Some(Edge::Pair { core, from, to, after, before, round })
 }
 
 /// How many ids a flag round a loop has (sync.md 7.4).

@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{
-    Arg, ArithOp, BlockId, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, TextForm, Type, Value, ValueId,
+    Arg, ArithOp, BlockId, Core, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, TextForm, Type, Value,
+    ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
@@ -36,6 +37,9 @@ pub struct Emit<'a> {
     /// By loop and modulus: the remainder of the iteration, and at its start.
     remainders: FxHashMap<(OpId, u64, u64, u64), Arg>,
     names: u32,
+    /// By operation of the program: the kind of core that runs it; by inserted one: the kind that it is for.
+    cores: Vec<Option<Core>>,
+    for_core: FxHashMap<OpId, Core>,
     /// The operations of each edge, with their texts' places.
     pub made: Vec<Vec<OpId>>,
 }
@@ -53,6 +57,8 @@ impl<'a> Emit<'a> {
             counters: FxHashMap::default(),
             remainders: FxHashMap::default(),
             names: 0,
+            cores: func.cores(),
+            for_core: FxHashMap::default(),
             made: vec![Vec::new(); edges],
         }
     }
@@ -203,14 +209,21 @@ impl<'a> Emit<'a> {
 
     /// Adds the operations of an edge whose first id is given.
     pub fn edge(&mut self, n: usize, edge: &Edge, first: u64) {
+        self.operations(n, edge, first);
+        if let Some(core) = edge.core() {
+            self.for_core.extend(self.made[n].iter().map(|op| (*op, core)));
+        }
+    }
+
+    fn operations(&mut self, n: usize, edge: &Edge, first: u64) {
         match *edge {
-            Edge::Barrier { pipe, before } => {
+            Edge::Barrier { pipe, before, .. } => {
                 let op = self.op(OpKind::Pto(Opcode::Barrier, Form::Plain), before);
                 self.func.op_mut(op).attrs_mut().words = vec![pipe.map_or("PIPE_ALL", Pipe::cpp).to_string()];
                 self.made[n].push(op);
                 self.here.entry(before).or_default().before.push(op);
             }
-            Edge::Pair { from, to, after, before, round } => {
+            Edge::Pair { from, to, after, before, round, .. } => {
                 let pipes = (from, to);
                 let (set_id, wait_id) = match round {
                     None => (Ok(first), Ok(first)),
@@ -243,6 +256,8 @@ impl<'a> Emit<'a> {
 
     /// The function with everything in it.
     pub fn done(mut self) -> (Func, Vec<Vec<OpId>>) {
+        // What stands beside a section of its core goes into it.
+        let mut inside: Vec<(BlockId, Vec<OpId>, Vec<OpId>)> = Vec::new();
         for n in 0..self.func.blocks.len() {
             let block = BlockId(n as u32);
             let ops = std::mem::take(&mut self.func.block_mut(block).ops);
@@ -250,10 +265,55 @@ impl<'a> Emit<'a> {
             let mut all = owner.and_then(|id| self.heads.remove(&id)).unwrap_or_default();
             for id in ops {
                 let here = self.here.remove(&id).unwrap_or_default();
-                all.extend(here.before.into_iter().chain(here.primes).chain([id]).chain(here.drains).chain(here.after));
+                let before: Vec<OpId> = here.before.into_iter().chain(here.primes).collect();
+                let after: Vec<OpId> = here.drains.into_iter().chain(here.after).collect();
+                let op = self.func.op(id);
+                match (op.section_core(), op.blocks.first()) {
+                    (Some(_), Some(body)) => {
+                        inside.push((*body, before, after));
+                        all.push(id);
+                    }
+                    _ => {
+                        self.place(before, id, &mut all);
+                        all.push(id);
+                        self.place(after, id, &mut all);
+                    }
+                }
             }
             self.func.block_mut(block).ops = all;
         }
+        for (block, before, after) in inside {
+            let ops = &mut self.func.block_mut(block).ops;
+            ops.splice(0..0, before);
+            ops.extend(after);
+        }
         (self.func, self.made)
+    }
+
+    /// Puts operations beside another one, in a section where not only their core runs that.
+    fn place(&mut self, list: Vec<OpId>, beside: OpId, out: &mut Vec<OpId>) {
+        let here = self.cores.get(beside.index()).copied().flatten();
+        let mut open: Option<(Core, BlockId)> = None;
+        for op in list {
+            match self.for_core.get(&op).copied().filter(|core| here != Some(*core)) {
+                None => {
+                    open = None;
+                    out.push(op);
+                }
+                Some(core) => {
+                    let body = open.filter(|(of, _)| *of == core).map_or_else(
+                        || {
+                            let (body, empty) = (self.func.add_block(), self.func.add_block());
+                            let span = self.func.op(op).span;
+                            out.push(self.func.add_op(Op::section_of(core, body, empty, span)));
+                            body
+                        },
+                        |(_, body)| body,
+                    );
+                    open = Some((core, body));
+                    self.func.block_mut(body).ops.push(op);
+                }
+            }
+        }
     }
 }

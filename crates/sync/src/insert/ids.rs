@@ -6,7 +6,7 @@ use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
 use tessera_plan::Points;
 
-/// Ids of one pair of pipes.
+/// Ids of one pair of pipes of a core.
 const IDS: u64 = 8;
 
 /// From when to when a flag is in use, in program order: waits before an operation come before sets before it, and waits
@@ -35,15 +35,16 @@ pub fn assign(points: &Points, edges: &[(Edge, usize)]) -> Ids {
     let mut given = vec![0; edges.len()];
     let mut order: Vec<usize> = (0..edges.len()).filter(|n| life(points, &edges[*n].0).is_some()).collect();
     order.sort_by_key(|n| (life(points, &edges[*n].0), *n));
-    // By pair of pipes: the flags in use, with their ids.
-    let mut live: BTreeMap<(Pipe, Pipe), Vec<Live>> = BTreeMap::new();
+    // By core and pair of pipes: the flags in use, with their ids.
+    let mut live: BTreeMap<(Option<&str>, Pipe, Pipe), Vec<Live>> = BTreeMap::new();
     for n in order {
-        let (Edge::Pair { from, to, after, before, round }, Some((start, _))) = (edges[n].0, life(points, &edges[n].0))
+        let (Edge::Pair { core, from, to, after, before, round }, Some((start, _))) =
+            (edges[n].0, life(points, &edges[n].0))
         else {
             continue;
         };
         let wanted = round.map_or(1, |(_, distance)| ids(points, after, before, distance));
-        let flags = live.entry((from, to)).or_default();
+        let flags = live.entry((core.map(|c| c.name()), from, to)).or_default();
         flags.retain(|(k, ..)| life(points, &edges[*k].0).is_some_and(|(_, end)| end > start));
         let is_free = |first: u64| flags.iter().all(|(_, id, many)| id + many <= first || first + wanted <= *id);
         match (0..(IDS + 1).saturating_sub(wanted)).find(|first| is_free(*first)) {
@@ -81,8 +82,8 @@ fn fewer(points: &Points, edges: &[(Edge, usize)], here: &[usize]) -> Vec<(Edge,
         }
         None => {
             let Some(last) = here.last().copied() else { return left };
-            if let Edge::Pair { before, .. } = left[last].0 {
-                left[last].0 = Edge::Barrier { pipe: None, before };
+            if let Edge::Pair { core, before, .. } = left[last].0 {
+                left[last].0 = Edge::Barrier { core, pipe: None, before };
             }
         }
     }
@@ -92,7 +93,7 @@ fn fewer(points: &Points, edges: &[(Edge, usize)], here: &[usize]) -> Vec<(Edge,
 /// Two forward edges of the same pipes as one, and how far sets and waits move.
 fn joined(points: &Points, a: &Edge, b: &Edge) -> Option<(u64, Edge)> {
     let (
-        Edge::Pair { from, to, after: s, before: w, round: None },
+        Edge::Pair { core, from, to, after: s, before: w, round: None },
         Edge::Pair { after: t, before: v, round: None, .. },
     ) = (a, b)
     else {
@@ -104,6 +105,8 @@ fn joined(points: &Points, a: &Edge, b: &Edge) -> Option<(u64, Edge)> {
     let after = if points.begin(*s) > points.begin(*t) { *s } else { *t };
     let before = if points.begin(*w) < points.begin(*v) { *w } else { *v };
     let apart = |a: OpId, b: OpId| u64::from(points.begin(a).abs_diff(points.begin(b)));
-    (points.end(after) < points.begin(before))
-        .then_some((apart(*s, *t) + apart(*w, *v), Edge::Pair { from: *from, to: *to, after, before, round: None }))
+    (points.end(after) < points.begin(before)).then_some((
+        apart(*s, *t) + apart(*w, *v),
+        Edge::Pair { core: *core, from: *from, to: *to, after, before, round: None },
+    ))
 }

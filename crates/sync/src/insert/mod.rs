@@ -13,7 +13,7 @@ mod ids;
 use crate::races::Conflict;
 use crate::trace::{Sets, Trace};
 use crate::walk::{Choices, Core, Subject, walk};
-use crate::{Limits, Mode, Options, Undecided, Verdict, check};
+use crate::{Limits, Mode, Options, Undecided, Verdict, check, meetings, processes};
 use clocks::{Actions, Path};
 use deps::Dep;
 use edges::Edge;
@@ -72,9 +72,7 @@ pub fn insert(
     placement: &Placement,
     limits: Limits,
 ) -> Result<Synced, Box<Diagnostic>> {
-    if func.runs() == Runs::Mixed {
-        return Err(unknown("the kernel runs on a cube core and two vector cores together", Some(func.span)));
-    }
+    let is_mixed = func.runs() == Runs::Mixed;
     let options = Options { mode: Some(Mode::Manual), limits, ..Options::default() };
     for brief in [true, false] {
         let paths = paths(module, func, profile, placement, (limits, brief))?;
@@ -82,6 +80,8 @@ pub fn insert(
         // The tiles stay where they are, whatever placement would make of a program with flags.
         let report = check(module, &synced.func, profile, placement, "", &options);
         match report.verdict {
+            // What goes through other cores may order what a core's own clocks do not.
+            Verdict::RaceFree if is_mixed => return Ok(fewest(module, synced, profile, placement, &options)),
             Verdict::RaceFree => return Ok(synced),
             Verdict::Undecided => {
                 return Err(report
@@ -92,6 +92,11 @@ pub fn insert(
                     .unwrap_or_else(|| unknown("", None)));
             }
             Verdict::Races if brief => {}
+            Verdict::Races if is_mixed => {
+                let first = report.diagnostics.into_iter().find(Diagnostic::is_error);
+                let why = "between cores nothing is inserted: give and take tokens there, or tiles";
+                return Err(first.map_or_else(|| unknown("", None), |found| Box::new(found.note(why))));
+            }
             Verdict::Races => break,
         }
     }
@@ -106,6 +111,21 @@ fn unknown(why: &str, span: Option<Span>) -> Box<Diagnostic> {
         Some(span) => found.at(span, "here"),
         None => found,
     })
+}
+
+/// Without every edge that nothing needs when all cores are looked at together, from the last to the first.
+fn fewest(module: &Module, mut synced: Synced, profile: Profile, placement: &Placement, options: &Options) -> Synced {
+    let edges = synced.table.iter().map(|served| served.edge + 1).max().unwrap_or(0);
+    for edge in (0..edges).rev() {
+        let out: FxHashSet<OpId> = synced.table.iter().filter(|s| s.edge == edge).map(|s| s.op).collect();
+        let mut func = synced.func.clone();
+        func.blocks.iter_mut().for_each(|block| block.ops.retain(|op| !out.contains(op)));
+        if check(module, &func, profile, placement, "", options).verdict == Verdict::RaceFree {
+            synced.func = func;
+            synced.table.retain(|served| served.edge != edge);
+        }
+    }
+    synced
 }
 
 /// Inserts what these paths need.
@@ -141,9 +161,8 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
     let (synced, made) = emit.done();
     let mut table = Vec::new();
     for (edge, (ops, reason)) in made.iter().zip(&reasons).enumerate() {
-        let op = func.op(reason.second.0);
-        let tile = op.operand(reason.second.1).and_then(|o| o.arg.value());
-        let tile = tile.filter(|_| reason.second.1 != Role::Global);
+        let of = |(op, role): (OpId, Role)| func.op(op).operand(role).and_then(|o| o.arg.value());
+        let tile = of(reason.second).or_else(|| of(reason.first)).filter(|_| reason.second.1 != Role::Global);
         let (first, second, conflict) = (reason.first.0, reason.second.0, reason.conflict);
         table.extend(ops.iter().map(|op| Served { op: *op, edge, first, second, conflict, tile }));
     }
@@ -159,8 +178,11 @@ fn paths(
     (limits, brief): (Limits, bool),
 ) -> Result<Vec<Path>, Box<Diagnostic>> {
     let (automatic, ticks) = (true, true);
-    let whole = Subject::new(module, func, profile, placement, Core::Unsplit);
-    let subject = Subject { automatic, ticks, brief, limits, ..whole };
+    let all = if func.runs() == Runs::Mixed { processes(func) } else { &[Core::Unsplit] };
+    let subject = |core: &Core| {
+        let whole = Subject::new(module, func, profile, placement, *core);
+        Subject { automatic, ticks, brief, limits, ..whole }
+    };
     let (most, events) = if brief { (FEW, usize::MAX) } else { MANY };
     let mut total = 0;
     let constants = Constants::new(module, func);
@@ -168,11 +190,21 @@ fn paths(
     let mut paths = Vec::new();
     loop {
         let mut sets = Sets::default();
-        let trace = walk(subject, &constants, &mut choices, &mut sets)
-            .map_err(|Undecided { span, why }| unknown(&why, span))?;
-        total += trace.events.len();
-        let deps = deps::deps(&trace, &sets);
-        paths.push(Path::new(trace, deps, profile));
+        let mut walked = |core: &Core| walk(subject(core), &constants, &mut choices, &mut sets);
+        let traces = all.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>();
+        let traces = traces.map_err(|Undecided { span, why }| unknown(&why, span))?;
+        // What meets too late to be looked at is found when the result is judged.
+        _ = meetings::ask(&traces.iter().collect::<Vec<_>>(), &sets, None, &mut choices);
+        let tokens = if traces.len() > 1 { deps::tokens(&traces, &sets) } else { vec![Vec::new()] };
+        for (trace, tokens) in traces.into_iter().zip(tokens) {
+            total += trace.events.len();
+            let mut deps = deps::deps(&trace, &sets);
+            for (deps, more) in deps.iter_mut().zip(tokens) {
+                deps.extend(more);
+                deps.sort_by_key(|dep| std::cmp::Reverse(dep.x));
+            }
+            paths.push(Path::new(trace, deps, profile));
+        }
         if paths.len() >= most || total > events || !choices.advance() {
             return Ok(paths);
         }
@@ -202,7 +234,7 @@ impl Work<'_> {
                     let found = edges::edge(func, points, trace, dep.x as usize, y as usize)?;
                     // An edge that is there and does not order it would not the second time.
                     let found = match known.contains(&found) || !made.insert(found) {
-                        true => Edge::Barrier { pipe: None, before: trace.events[y as usize].op },
+                        true => Edge::Barrier { core: found.core(), pipe: None, before: trace.events[y as usize].op },
                         false => found,
                     };
                     reasons.push(reason(trace, dep, y));

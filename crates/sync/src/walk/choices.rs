@@ -10,7 +10,7 @@ pub(super) const MAX_PATHS: usize = 64;
 
 /// What a choice is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub enum Key {
     /// `terms ≤ n`.
     AtMost(Terms, i64),
     /// `terms = n`.
@@ -25,11 +25,35 @@ pub(super) enum Key {
 
 /// How a loop that runs any number of times repeats itself.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Period {
-    /// The trip counts that decide all others.
+pub(super) struct Repeats {
+    /// The trip counts that decide all others, as far as memories of the chip and flags go.
     pub(super) trips: Vec<u64>,
+    pub(super) period: u64,
+    /// Iterations before it repeats itself.
+    pub(super) peeled: u64,
+}
+
+/// The same, found after these choices.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Period {
+    pub(super) repeats: Repeats,
     /// The choices that were made when this was found.
     pub(super) after: Vec<(Key, u64)>,
+}
+
+/// A loop that ran as often as was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    pub op: OpId,
+    pub key: Key,
+    pub period: u64,
+    /// Iterations before it repeats itself.
+    pub peeled: u64,
+    /// The most iterations that are tried whatever global memory is about.
+    pub tried: u64,
+    pub trips: u64,
+    /// As often as it really runs, where that is known and too much to be unrolled.
+    pub most: Option<u64>,
 }
 
 /// The choices of one path, of which the last one changes first.
@@ -40,6 +64,12 @@ pub struct Choices {
     /// What the conditions so far say of sums of symbols: at least, at most, not these.
     facts: FxHashMap<Terms, (i64, i64, Vec<i64>)>,
     paths: FxHashSet<Vec<(Key, usize)>>,
+    /// Further trip counts, for which accesses of global memory meet that meet for none of the others: those that are
+    /// tried, and those that wait for their turn.
+    far: FxHashMap<Key, Vec<u64>>,
+    later: FxHashMap<Key, Vec<u64>>,
+    /// Is everything tried once more, so that only longer runs are new?
+    pub again: bool,
     /// Arguments without whose numbers a run is not known.
     pub missing: Vec<ValueId>,
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
@@ -48,7 +78,7 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Makes the last choice that has another option otherwise; false where there is none.
+    /// Makes the last choice that has another option otherwise; false where all was tried.
     pub fn advance(&mut self) -> bool {
         self.facts.clear();
         while let Some((_, options, chosen)) = self.made.last_mut() {
@@ -58,7 +88,27 @@ impl Choices {
             }
             self.made.pop();
         }
-        false
+        // Everything once more with what was found meanwhile.
+        let more = !self.later.is_empty();
+        self.again |= more;
+        for (key, trips) in self.later.drain() {
+            self.far.entry(key).or_default().extend(trips);
+        }
+        more
+    }
+
+    /// Has a loop to run as often as this, too, later?
+    pub fn also(&mut self, key: &Key, trips: u64) {
+        let is_known = |of: &FxHashMap<Key, Vec<u64>>| of.get(key).is_some_and(|all| all.contains(&trips));
+        if !is_known(&self.far) && !is_known(&self.later) {
+            self.later.entry(key.clone()).or_default().push(trips);
+        }
+    }
+
+    /// One of these trip counts, or of those that [`Choices::also`] added.
+    pub(super) fn trips(&mut self, key: Key, options: &[u64]) -> u64 {
+        let far = self.far.get(&key).cloned().unwrap_or_default();
+        self.choose(key, &[options, &far].concat())
     }
 
     /// One of these options, the same for all who ask with this key: later ones may have more options.

@@ -1,10 +1,10 @@
 //! Control flow on one path: branches and loops whose values are not known are choices (sync.md 4).
 
-use super::choices::{Key, MAX_PATHS, Period, condition};
+use super::choices::{Key, MAX_PATHS, Open, Period, Repeats, condition};
 use super::{Core, Res, Val, Walk};
 use crate::Undecided;
 use crate::form::{Expr, Form};
-use crate::trace::Root;
+use crate::trace::{Bytes, Root};
 use tessera_ir::edges::{For, If, Select, While};
 use tessera_ir::{Arg, ArithOp, Op, OpId, OpKind, ValueId};
 use tessera_isa::diag::Span;
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
             None => {
                 self.open_loops += 1;
                 let peeled = self.peeled(f.body, f.variable, lower.known().zip(step.known()));
-                let trips = self.trips(id, op, Key::Trips(bounds), (weight, peeled), |this, rounds| {
+                let trips = self.trips(id, op, Key::Trips(bounds), (weight, peeled, count), |this, rounds| {
                     let mut carried = carried.clone();
                     (0..rounds).try_for_each(|i| {
                         this.marks.push(this.trace.events.len());
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         self.open_loops += 1;
-        let trips = self.trips(id, op, Key::While(id), (weight, 0), |this, rounds| {
+        let trips = self.trips(id, op, Key::While(id), (weight, 0, None), |this, rounds| {
             first(this, carried.clone())?;
             (0..rounds).try_for_each(|i| {
                 this.marks.push(this.trace.events.len());
@@ -301,7 +301,7 @@ impl<'a> Walk<'a> {
         id: OpId,
         op: &Op,
         key: Key,
-        (weight, peeled): (u64, u64),
+        (weight, peeled, most): (u64, u64, Option<u64>),
         rounds: impl FnOnce(&mut Self, u64) -> Res,
     ) -> Result<u64, Undecided> {
         if self.trial > 0 {
@@ -311,11 +311,18 @@ impl<'a> Walk<'a> {
         // On a path that was the same so far, it repeats itself as it did.
         let after = self.choices.before(&key);
         if self.choices.periods.get(&at).is_none_or(|known| known.after != after) {
-            let trips = self.period(op.span, weight, peeled, rounds)?;
-            self.choices.periods.insert(at, Period { trips, after });
+            let repeats = self.period(op.span, weight, peeled, rounds)?;
+            self.choices.periods.insert(at, Period { repeats, after });
         }
-        let trips = self.choices.periods.get(&at).map(|p| p.trips.clone()).unwrap_or_default();
-        Ok(self.choices.choose(key, &trips))
+        let Repeats { trips, period, peeled } =
+            self.choices.periods.get(&at).map(|p| p.repeats.clone()).unwrap_or_default();
+        let tried = trips.iter().copied().max().unwrap_or(0);
+        let trips = self.choices.trips(key.clone(), &trips);
+        let open = Open { op: id, key, period, peeled, tried, trips, most };
+        if !self.trace.open.contains(&open) {
+            self.trace.open.push(open);
+        }
+        Ok(trips)
     }
 
     /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.
@@ -325,7 +332,7 @@ impl<'a> Walk<'a> {
         weight: u64,
         peeled: u64,
         rounds: impl FnOnce(&mut Self, u64) -> Res,
-    ) -> Result<Vec<u64>, Undecided> {
+    ) -> Result<Repeats, Undecided> {
         // A long body is tried a few times only, and has a short period or none.
         let count = (MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
         if count.saturating_mul(weight) > 8 * MAX_UNROLLED {
@@ -359,7 +366,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The least period of the iterations between marks: which bytes on the chip, which flags.
-    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Vec<u64>, Undecided> {
+    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Repeats, Undecided> {
         let turns = marks.len() - 1;
         let events = |i: usize| &self.trace.events[marks[i]..marks[i + 1]];
         let alike = |a: &crate::trace::Event, b: &crate::trace::Event| {
@@ -384,68 +391,34 @@ impl<'a> Walk<'a> {
             );
             return Err(Undecided::at(span, what));
         };
-        let all = (q + 4 * p) as u64;
+        let p = self.moves_alike(marks, q, p).unwrap_or(p);
+        let (all, period, peeled) = ((q + 4 * p) as u64, p as u64, q as u64);
         if self.subject.brief {
             // Whoever inserts flags looks at long runs and at short ones, and has the result judged in full.
-            let p = p as u64;
-            return Ok((all + 1 - p..=all).rev().chain((0..=p).rev()).collect());
+            let trips = (all + 1 - period..=all).rev().chain((0..=period).rev()).collect();
+            return Ok(Repeats { trips, period, peeled });
         }
-        let mut trips: Vec<u64> = (0..=all).collect();
-        if let Some(far) = self.meets_again(span, marks, q, p)?.filter(|far| *far > all) {
-            trips.push(far);
-        }
-        Ok(trips)
+        Ok(Repeats { trips: (0..=all).collect(), period, peeled })
+    }
+
+    /// The least multiple of a period after which all places in global memory have moved as they do every time.
+    fn moves_alike(&self, marks: &[usize], q: usize, p: usize) -> Option<usize> {
+        let accesses = |turn: usize| {
+            let all = (marks[turn]..marks[turn + 1]).flat_map(|e| self.trace.accesses_of(e));
+            all.filter(|a| self.is_global(a.set)).map(|a| self.sets.get(a.set))
+        };
+        let moves = |i: usize, j: usize| {
+            let same = |(a, b): &(&Bytes, &Bytes)| a.root == b.root && a.terms == b.terms;
+            let by = |(a, b): (&Bytes, &Bytes)| b.span().0.wrapping_sub(a.span().0);
+            accesses(i).zip(accesses(j)).filter(same).map(by)
+        };
+        let turns = marks.len() - 1;
+        let alike = |p: usize| (q..turns.saturating_sub(2 * p)).all(|i| moves(i, i + p).eq(moves(i + p, i + 2 * p)));
+        (1..).map(|n| n * p).take_while(|p| *p <= MAX_PERIOD && q + 3 * p <= turns).find(|p| alike(*p))
     }
 
     fn is_global(&self, set: crate::trace::SetId) -> bool {
         matches!(self.sets.get(set).root, Root::Buffer(_) | Root::Anywhere)
-    }
-
-    /// How many iterations show every distance at which accesses of global memory meet (sync.md 9).
-    fn meets_again(&self, span: Span, marks: &[usize], q: usize, p: usize) -> Result<Option<u64>, Undecided> {
-        let accesses = |turn: usize| {
-            let (from, to) = (marks[turn], marks[turn + 1]);
-            let all = (from..to).flat_map(|e| self.trace.accesses_of(e));
-            all.filter(|a| self.is_global(a.set)).copied().collect::<Vec<_>>()
-        };
-        if q + 2 * p + 1 > marks.len() - 1 {
-            return Ok(None);
-        }
-        // Where each access of one period starts and ends, and how far it moves in the next.
-        let mut moving = Vec::new();
-        for turn in q..q + p {
-            let (now, next) = (accesses(turn), accesses(turn + p));
-            if now.len() != next.len() {
-                return Ok(None);
-            }
-            for (a, b) in now.iter().zip(&next) {
-                let (x, y) = (self.sets.get(a.set), self.sets.get(b.set));
-                if x.terms == y.terms {
-                    moving.push((x.root, x.terms.clone(), x.span(), y.span().0.wrapping_sub(x.span().0), a.writes));
-                }
-            }
-        }
-        let mut furthest = 0i64;
-        for (n, (root, terms, (low, high), by, writes)) in moving.iter().enumerate() {
-            for (other, others, (from, to), moved, wrote) in moving.iter().skip(n) {
-                if root != other || terms != others || !(*writes || *wrote) || by != moved || *by == 0 {
-                    continue;
-                }
-                // low + by·d < to and from < high + by·d.
-                let reach = |gap: i64| gap.checked_div(*by).map_or(0, i64::abs);
-                let meets = |d: i64| low + by * d < *to && *from < high + by * d;
-                let far = [reach(to - low), reach(from - high)]
-                    .into_iter()
-                    .flat_map(|d| [d - 1, d, d + 1, -d - 1, -d, 1 - d]);
-                furthest = far.filter(|d| meets(*d)).map(i64::abs).fold(furthest, i64::max);
-            }
-        }
-        let turns = (furthest as u64).saturating_add(2).saturating_mul(p as u64) + q as u64;
-        let body = (marks[q + p] - marks[q]) as u64 / p as u64 + 1;
-        if turns.saturating_mul(body) > MAX_UNROLLED {
-            return Err(Undecided::at(span, "accesses of global memory meet again only after very many iterations"));
-        }
-        Ok(Some(turns).filter(|_| furthest > 0))
     }
 }
 

@@ -12,7 +12,7 @@ mod global;
 mod order;
 mod tiles;
 
-pub use choices::Choices;
+pub use choices::{Choices, Key, Open};
 
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
@@ -310,7 +310,10 @@ impl<'a> Walk<'a> {
         let func = self.subject.func;
         for id in &func.block(block).ops {
             self.steps += 1;
-            if self.steps > self.subject.limits.steps || self.trace.events.len() > self.subject.limits.events {
+            // Each iteration is kept with those of all loops around it.
+            let turns = self.trace.turns.len().saturating_mul(self.turn.len());
+            let events = self.trace.events.len().max(turns / 8);
+            if self.steps > self.subject.limits.steps || events > self.subject.limits.events {
                 return Err(self.too_long(func.op(*id).span));
             }
             let op = func.op(*id);

@@ -1,9 +1,12 @@
 //! Kernels on several cores: right ones, broken ones, and noise.
 
-use super::mixed::{At, Kernel, Stmt, compare};
+use super::mixed::{At, Kernel, Stmt, Text, compare};
+use std::collections::BTreeSet;
+use tessera_ir::Func;
+use tessera_ir::inline::inline;
 use tessera_isa::ops::Pipe::{self, Fix, M, Mte1, Mte2, Mte3, V};
 use tessera_isa::profile::Profile;
-use tessera_sync::Verdict;
+use tessera_sync::{Limits, Mode, Options, Verdict, check, insert};
 use tessera_testkit::random::Random;
 
 fn at(first: i64, step: i64, sub: i64) -> At {
@@ -218,5 +221,109 @@ fn noise_on_three_cores() {
         for profile in Profile::ALL {
             compare(&kernel, profile, 0);
         }
+    }
+}
+
+/// Inserts flags where the cores give each other enough tokens: enough of them, and not one too many; how many there are.
+fn insert_into(text: &str, profile: Profile) -> Option<usize> {
+    let parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
+    let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    let mut module = parsed.module;
+    let func = inline(&module, module.entry(None).unwrap()).unwrap();
+    let placement = tessera_plan::plan(&module, &func, profile, &[]).unwrap();
+    let judged = |module: &tessera_ir::Module, func: &Func, mode: Mode| {
+        let options = Options { mode: Some(mode), ..Options::default() };
+        check(module, func, profile, &placement, text, &options)
+    };
+    let is_sound = judged(&module, &func, Mode::Auto).verdict == Verdict::RaceFree;
+    let synced = match insert(&mut module, &func, profile, &placement, Limits::default()) {
+        Ok(synced) => synced,
+        Err(why) => {
+            assert!(!is_sound, "{profile}: {why:?}\n{text}");
+            return None;
+        }
+    };
+    let printed = |func: &Func| {
+        let mut module = module.clone();
+        module.funcs[0] = func.clone();
+        tessera_asm::print_module(&module)
+    };
+    assert!(is_sound);
+    assert_eq!(super::report_of(&printed(&synced.func), profile, Some(Mode::Manual)).verdict, Verdict::RaceFree);
+    let edges: BTreeSet<usize> = synced.table.iter().map(|s| s.edge).collect();
+    for edge in &edges {
+        let mut less = synced.func.clone();
+        let out: BTreeSet<u32> = synced.table.iter().filter(|s| s.edge == *edge).map(|s| s.op.0).collect();
+        less.blocks.iter_mut().for_each(|b| b.ops.retain(|op| !out.contains(&op.0)));
+        let verdict = judged(&module, &less, Mode::Manual).verdict;
+        assert_eq!(verdict, Verdict::Races, "{profile}: edge {edge} of\n{}", printed(&synced.func));
+    }
+    Some(edges.len())
+}
+
+#[test]
+fn automatic_kernels_get_flags() {
+    for profile in Profile::ALL {
+        for count in [Some(3), None] {
+            for split in [0, 1] {
+                assert!(insert_into(&Text::new(&down(count, [false; 2], split)).text, profile).unwrap() > 0);
+            }
+            assert!(insert_into(&Text::new(&up(count)).text, profile).unwrap() > 0);
+        }
+        // The popped tile is stored on another pipe, and its slot freed only then.
+        let vector = vec![Stmt::PopHalf, Stmt::StorePopped(at(0, 0, 1)), Stmt::FreeHalf];
+        let kernel = Kernel { cube: vec![Stmt::PushAcc(0)], vector, slots: 2, split: 1 };
+        insert_into(&Text::new(&kernel).text, profile).unwrap();
+        // Nothing is inserted between cores.
+        let (cube, vector) = (vec![Stmt::StoreAcc(0, at(0, 0, 0))], vec![Stmt::Load(0, at(0, 0, 0))]);
+        assert_eq!(insert_into(&Text::new(&Kernel { cube, vector, slots: 2, split: 1 }).text, profile), None);
+    }
+    let mut r = Random(6);
+    for _ in 0..super::random::count(20) {
+        let mut kernel = broken(&mut r);
+        let keeps = |s: &Stmt| !matches!(s, Stmt::Set(..) | Stmt::Wait(..) | Stmt::Bar(_));
+        for list in [&mut kernel.cube, &mut kernel.vector] {
+            list.retain(keeps);
+            if let Some(Stmt::For(_, body)) = list.first_mut() {
+                body.retain(keeps);
+            }
+        }
+        for profile in Profile::ALL {
+            insert_into(&Text::new(&kernel).text, profile);
+        }
+    }
+}
+
+/// A loop around both sections, which give each other tokens.
+const AROUND: &str = "
+func.func @k(%g: !pto.ptr<f32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %v = pto.make_tensor_view %g, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<16x16xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    pto.section.cube {
+      %m = pto.alloc_tile : !pto.tile_buf<loc=mat, f32, 16, 16>
+      %l = pto.alloc_tile : !pto.tile_buf<loc=left, f32, 16, 16>
+      pto.tload ins(%v : !pto.tensor_view<16x16xf32>) outs(%m : !pto.tile_buf<loc=mat, f32, 16, 16>)
+      pto.tmov ins(%m : !pto.tile_buf<loc=mat, f32, 16, 16>) outs(%l : !pto.tile_buf<loc=left, f32, 16, 16>)
+    }
+    pto.section.vector {
+      %a = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+      %b = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+      pto.tload ins(%v : !pto.tensor_view<16x16xf32>) outs(%a : !pto.tile_buf<vec, 16x16xf32>)
+      pto.tadd ins(%a, %a : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) outs(%b : !pto.tile_buf<vec, 16x16xf32>)
+    }
+  }
+  return
+}
+";
+
+#[test]
+fn flags_stand_in_sections_where_all_cores_run_the_loop() {
+    for profile in Profile::ALL {
+        // Each core needs a flag forward and one back.
+        assert_eq!(insert_into(AROUND, profile), Some(4), "{profile}");
     }
 }

@@ -237,3 +237,33 @@ fn loops_in_loops() {
         }
     }
 }
+
+/// Loops one after the other and in each other, whose accesses of global memory meet only after some iterations.
+#[test]
+fn meetings_in_global_memory() {
+    let mut r = Random(11);
+    let away = |r: &mut Random| Block::Moving(r.range(0, 7) as i64, r.below(3) as i64);
+    let one = |r: &mut Random| match r.below(4) {
+        0 => Stmt::Load(Pick::one(0), away(r)),
+        1 => Stmt::StoreAcc(0, away(r)),
+        2 => Stmt::ReadScalar(away(r)),
+        _ => Stmt::Store(Pick::one(8), away(r)),
+    };
+    for _ in 0..count(12) {
+        let flag = r.pick(&[(Mte3, Mte2), (Fix, Mte3), (Mte2, Mte3)]);
+        let mut body = vec![one(&mut r)];
+        if r.once_in(2) {
+            body.extend([Stmt::Set(flag.0, flag.1, id(0)), Stmt::Wait(flag.0, flag.1, id(0))]);
+        }
+        body.push(one(&mut r));
+        let other = vec![one(&mut r)];
+        let program = match r.below(3) {
+            0 => vec![Stmt::For(None, body), Stmt::Inner(other)],
+            1 => vec![Stmt::For(None, body.into_iter().chain([Stmt::Inner(other)]).collect())],
+            _ => vec![Stmt::For(None, body), Stmt::Bar(None), Stmt::While(other)],
+        };
+        for profile in Profile::ALL {
+            compare(&program, 10, 0, profile, 10);
+        }
+    }
+}

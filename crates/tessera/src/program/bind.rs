@@ -299,7 +299,8 @@ impl Kernel {
                 Ok(Input::Scalar(elem.decode(elem.encode_f64(v, Overflow::Infinity))))
             }
             (_, Number::Float(v)) => {
-                Err(Error::request(format!("%{name} is an integer ({}), and {v:?} is none", scalar_name(ty))))
+                Err(Error::request(format!("%{name} is an integer ({}), and {v:?} is none", scalar_name(ty)))
+                    .help("give a whole number"))
             }
             (_, Number::Int(v)) => {
                 let bits = ty.bits().min(64);

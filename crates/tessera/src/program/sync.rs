@@ -4,7 +4,9 @@ use super::{Kernel, Program};
 use crate::{Error, Result};
 use std::collections::HashSet;
 use tessera_asm::{Parsed, Trivia};
-use tessera_ir::{Arg, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, Value, ValueId};
+use tessera_ir::{
+    Arg, Def, Func, Module, NameId, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, Value, ValueId,
+};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Form, Opcode, Role};
@@ -98,19 +100,21 @@ impl Kernel {
 
     /// The text of the program with another function in place of this one.
     fn with_function(&self, mut module: Module, mut func: Func) -> String {
-        let had_calls = module.funcs.iter().any(|f| f.name == func.name && !f.callees().is_empty());
+        let names: Vec<NameId> = parts(&module, &func).iter().map(|part| part.name).collect();
+        let had_calls = module.funcs.iter().any(|f| names.contains(&f.name) && !f.callees().is_empty());
         if had_calls {
             distinct_names(&mut module, &mut func);
         }
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
-        let name = func.name;
-        module.funcs.iter_mut().filter(|f| f.name == name).for_each(|f| *f = func.clone());
+        for part in parts(&module, &func) {
+            module.funcs.iter_mut().filter(|f| f.name == part.name).for_each(|f| *f = part.clone());
+        }
         if !had_calls {
             let trivia = self.program.trivia().clone();
             return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new() });
         }
         // What was called is part of the kernel now.
-        module.funcs.retain(|f| f.name == name || !called.contains(&f.name));
+        module.funcs.retain(|f| names.contains(&f.name) || !called.contains(&f.name));
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
         tessera_asm::print(&Parsed { module, diagnostics, trivia, functions })
     }
@@ -118,6 +122,26 @@ impl Kernel {
 
 fn tile_of(kernel: &Kernel) -> impl Fn(&ValueId) -> bool + '_ {
     |v| kernel.module().types.get(kernel.func.value(*v).ty).is_tile()
+}
+
+/// The functions that a kernel is made of, as they are now: functions that run together were made sections of one
+/// ([`tessera_ir::inline::join`]), and are taken apart again.
+fn parts(module: &Module, func: &Func) -> Vec<Func> {
+    let original = |name: NameId| module.funcs.iter().find(|f| f.name == name);
+    if func.core.is_some() || original(func.name).is_none_or(|first| first.core.is_none()) {
+        return vec![func.clone()];
+    }
+    let ops = &func.block(func.body).ops;
+    let part = |id: &OpId| {
+        let (body, first) = (*func.op(*id).blocks.first()?, original(func.home(*id))?);
+        let named = |arg: &ValueId| func.args.iter().copied().find(|v| func.value(*v).name == first.value(*arg).name);
+        let args = first.args.iter().filter_map(named).collect();
+        let &Func { name, is_entry, core, span, .. } = first;
+        let mut part = Func { name, is_entry, core, span, args, body, attrs: first.attrs.clone(), ..func.clone() };
+        part.block_mut(body).ops.extend(ops.last());
+        Some(part)
+    };
+    ops.iter().filter(|id| func.op(**id).section_core().is_some()).filter_map(part).collect()
 }
 
 fn orders(op: &Op) -> bool {
@@ -169,7 +193,7 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
 }
 
 /// A name that no value of the function has.
-fn fresh(module: &mut Module, func: &Func, wanted: &str) -> tessera_ir::NameId {
+fn fresh(module: &mut Module, func: &Func, wanted: &str) -> NameId {
     let taken = |text: &str, module: &Module| {
         module.names.find(text).is_some_and(|name| func.values.iter().any(|v| v.name == name))
     };

@@ -67,10 +67,10 @@ block!(f32_avx512 f32, "avx512f", 8, __m512, _mm512_loadu_ps, _mm512_storeu_ps, 
     |s, x, y| _mm512_fmadd_ps(x, y, s));
 block!(f32_avx2 f32, "avx2,fma", 4, __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps,
     |s, x, y| _mm256_fmadd_ps(x, y, s));
-block!(i32_avx512 i32, "avx512f", 8, __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_set1_epi32,
-    |s, x, y| _mm512_add_epi32(s, _mm512_mullo_epi32(x, y)));
+block!(i32_avx512 i32, "avx512f,avx512bw", 8, __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_set1_epi32,
+    |s, x, y| _mm512_add_epi32(s, _mm512_madd_epi16(x, y)));
 block!(i32_avx2 i32, "avx2", 4, __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_set1_epi32,
-    |s, x, y| _mm256_add_epi32(s, _mm256_mullo_epi32(x, y)));
+    |s, x, y| _mm256_add_epi32(s, _mm256_madd_epi16(x, y)));
 
 /// The block kernel of floats at a level, where it has one.
 pub(crate) fn floats(level: Level) -> Option<Block<f32>> {
@@ -81,7 +81,7 @@ pub(crate) fn floats(level: Level) -> Option<Block<f32>> {
     }
 }
 
-/// The block kernel of integers at a level, where it has one.
+/// The block kernel of pairs of words at a level, where it has one.
 pub(crate) fn integers(level: Level) -> Option<Block<i32>> {
     match level {
         Level::Avx512 => Some(i32_avx512),

@@ -118,7 +118,7 @@ impl Machine for Avx512 {
 ///
 /// Safety: the machine has AVX-512 F.
 #[inline(always)]
-unsafe fn without_payload(v: __m512) -> __m512 {
+pub(super) unsafe fn without_payload(v: __m512) -> __m512 {
     // SAFETY: the contract of this function.
     unsafe {
         let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(v, v);

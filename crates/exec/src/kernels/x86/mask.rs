@@ -92,3 +92,57 @@ pub(crate) fn bits(elem: Elem, question: Question) -> Option<RawBits> {
         _ => return None,
     })
 }
+
+/// A kernel over rows of `n` elements: those of the first operand where the bit of the mask is 1, else of the second.
+///
+/// Safety: the bits and the elements are readable, the results writable and apart from them, and the machine has AVX-512
+/// F, BW and VL.
+pub(crate) type RawSelect = unsafe fn(*const u8, [*const u8; 2], usize, *mut u8);
+
+macro_rules! selections {
+    ($($name:ident $size:literal $lanes:literal $mask:ident $load:ident $blend:ident $store:ident;)*) => {$(
+        /// Safety: the contract of [`RawSelect`].
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+        unsafe fn $name(mask: *const u8, [x, y]: [*const u8; 2], n: usize, out: *mut u8) {
+            let mut i = 0;
+            while i + $lanes <= n {
+                // SAFETY: the bits of elements `i` to `i + $lanes`, and the elements.
+                unsafe {
+                    let bits = mask.add(i / 8).cast::<$mask>().read_unaligned();
+                    let y = $load(!0, y.add($size * i).cast());
+                    $store(out.add($size * i).cast(), !0, $blend(y, bits, x.add($size * i).cast()));
+                }
+                i += $lanes;
+            }
+            let left = n - i;
+            if left > 0 {
+                let all: $mask = (1 << left) - 1;
+                let mut bytes = [0; $lanes / 8];
+                // SAFETY: the bytes of the last bits, and the elements that are left.
+                unsafe {
+                    mask.add(i / 8).copy_to_nonoverlapping(bytes.as_mut_ptr(), left.div_ceil(8));
+                    let y = $load(all, y.add($size * i).cast());
+                    let bits = <$mask>::from_le_bytes(bytes) & all;
+                    $store(out.add($size * i).cast(), all, $blend(y, bits, x.add($size * i).cast()));
+                }
+            }
+        }
+    )*};
+}
+
+selections! {
+    select_8 1 64 u64 _mm512_maskz_loadu_epi8 _mm512_mask_loadu_epi8 _mm512_mask_storeu_epi8;
+    select_16 2 32 u32 _mm512_maskz_loadu_epi16 _mm512_mask_loadu_epi16 _mm512_mask_storeu_epi16;
+    select_32 4 16 u16 _mm512_maskz_loadu_epi32 _mm512_mask_loadu_epi32 _mm512_mask_storeu_epi32;
+    select_64 8 8 u8 _mm512_maskz_loadu_epi64 _mm512_mask_loadu_epi64 _mm512_mask_storeu_epi64;
+}
+
+/// The kernel for elements of so many bytes.
+pub(crate) fn select(size: usize) -> RawSelect {
+    match size {
+        1 => select_8,
+        2 => select_16,
+        4 => select_32,
+        _ => select_64,
+    }
+}

@@ -3,23 +3,28 @@
 pub(super) mod contract;
 mod convert;
 mod cvt;
-mod f16;
+mod dense;
 mod fold;
 mod halves;
 mod mask;
 mod narrow;
 mod pair;
+mod product;
 mod rows;
 mod transpose;
 mod vector;
 
 pub(super) use convert::convert;
 pub(super) use cvt::to_bytes;
-pub(super) use f16::{f16_add, f16_mul, f16_sub, has_f16};
+pub(super) use dense::{
+    bf16_add, bf16_max, bf16_min, bf16_mul, bf16_relu, bf16_sub, f16_add, f16_max, f16_min, f16_mul, f16_relu, f16_sub,
+    has_dot, has_f16,
+};
 pub(super) use fold::row_fold;
 pub(super) use halves::{Avx2, Avx512};
-pub(super) use mask::{Question, bits};
+pub(super) use mask::{Question, bits, select};
 pub(super) use narrow::narrow;
 pub(super) use pair::pair;
+pub(super) use product::product;
 pub(super) use rows::rows;
 pub(super) use transpose::transpose;

@@ -45,6 +45,8 @@ fn kernel<const UNIT: usize, const N: usize>(across: &Loop, along: &Loop, level:
     let crowded = |pitch: isize| pitch % (8 * LINE * UNIT) as isize == 0;
     if level >= Level::Avx512 && fits(4) && (crowded(along.src) || crowded(across.dst)) {
         Some(staged::<UNIT, N>)
+    } else if level >= Level::Avx512 && fits(4) && (UNIT == 2 || UNIT == 4) {
+        Some(fours::<UNIT, N>)
     } else if level >= Level::Avx512 && fits(2) {
         Some(pairs_of_many::<UNIT, N>)
     } else if fits(2) {
@@ -72,6 +74,16 @@ unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8
             square.cover::<__m512i, UNIT, N>(room, reach);
         });
     }
+}
+
+/// Four lanes at once. Sixteen such registers, which bytes take, would not leave enough for a round: they take twice as
+/// long as pairs.
+///
+/// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F and BW.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn fours<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
+    // SAFETY: the contract of this function.
+    unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m512i, UNIT, N>(room, reach)) }
 }
 
 /// The same as [`pairs`] with twice as many registers to choose from: a round over sixteen of them needs more than

@@ -1,0 +1,270 @@
+//! Scatters, sorts and merges (isa/irregular.md 4 and 6) of tiles that lie row by row: the same bytes as their routes come
+//! to, without listing them. What is undefined, out of range or worth a warning goes by the routes.
+
+use crate::engine::memory::{Memories, Memory, MemoryId};
+use crate::kernels::{are_below, for_each_index, merge, scatter, sort};
+use crate::lower::operand;
+use crate::nest::Place;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::ops::Range;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::Inst;
+use tessera_isa::ops::{AttrName, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::Routing;
+
+/// Bytes of a record.
+const RECORD: usize = 8;
+
+/// Rows of a tile, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    operand: u8,
+    elem: Elem,
+    rows: usize,
+    /// Of a row's valid columns, and from one row to the next.
+    len: usize,
+    pitch: usize,
+}
+
+impl Rows {
+    fn of(inst: &Inst, role: Role) -> Option<Rows> {
+        let number = inst.tile_index(role)?;
+        let arg = inst.tiles.get(number)?;
+        let ([row], [column]) = (arg.layout.row.digits.as_slice(), arg.layout.col.digits.as_slice()) else {
+            return None;
+        };
+        let (elem, size) = (arg.tile.elem, usize::try_from(arg.tile.elem.size()?).ok()?);
+        let [rows, columns] = [usize::try_from(arg.valid[0]?).ok()?, usize::try_from(arg.valid[1]?).ok()?];
+        let pitch = usize::try_from(row.stride).ok()?.checked_mul(size)?;
+        (column.stride == 1).then_some(Rows { operand: operand(number, 0), elem, rows, len: columns * size, pitch })
+    }
+
+    /// Where a row lies, in a memory in which the tile starts at a byte.
+    fn row(&self, at: usize, row: usize) -> Range<usize> {
+        let first = at + row * self.pitch;
+        first..first + self.len
+    }
+
+    /// Is all of it there, and defined?
+    fn is_whole(&self, memories: &Memories, places: &[Place]) -> bool {
+        let Some((at, memory)) = memories.operand(places, self.operand) else { return false };
+        (0..self.rows).all(|row| {
+            let bytes = self.row(at, row);
+            let is_defined = !memories.tracked || memory.defined().has_all(bytes.start, bytes.len());
+            is_defined && memory.bytes().get(bytes).is_some()
+        })
+    }
+
+    /// Its memory and its bytes, where there is nothing between its rows.
+    fn dense(&self, places: &[Place]) -> Option<(MemoryId, Range<usize>)> {
+        let place = places.get(usize::from(self.operand))?;
+        let is_dense = self.rows <= 1 || self.pitch == self.len;
+        is_dense.then_some((place.memory, place.at..place.at + self.rows * self.len))
+    }
+
+    /// Its rows, one after the other.
+    fn bytes<'m>(&self, memories: &'m Memories, places: &[Place]) -> Cow<'m, [u8]> {
+        let Some((at, memory)) = memories.operand(places, self.operand) else { return Cow::default() };
+        let row = |row: usize| memory.bytes().get(self.row(at, row)).unwrap_or(&[]);
+        if let Some((_, bytes)) = self.dense(places) {
+            return Cow::Borrowed(memory.bytes().get(bytes).unwrap_or(&[]));
+        }
+        Cow::Owned((0..self.rows).flat_map(row).copied().collect())
+    }
+}
+
+/// Such an instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Direct {
+    what: What,
+    /// What is read, and what is written.
+    sources: SmallVec<[Rows; 4]>,
+    dst: Rows,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// Into so many elements; where `once`, an index that comes twice is worth a warning.
+    Scatter {
+        elements: usize,
+        once: bool,
+    },
+    Sort,
+    /// Blocks of so many bytes, four by four.
+    MergeBlocks {
+        len: usize,
+    },
+    MergeLists {
+        exhausted: bool,
+        executed: Rows,
+    },
+}
+
+impl Direct {
+    pub fn new(inst: &Inst, how: Routing) -> Option<Direct> {
+        let rows = |role| Rows::of(inst, role);
+        let dst = rows(Role::Dst)?;
+        let (what, sources): (What, SmallVec<[Rows; 4]>) = match how {
+            Routing::Scatter => {
+                let tile = inst.dst()?.tile;
+                let elements = usize::try_from(tile.rows.checked_mul(tile.cols)?).ok()?;
+                let is_linear = dst.pitch as u64 == tile.cols * tile.elem.size()?;
+                let once = inst.profile == Profile::A5;
+                (
+                    is_linear.then_some(What::Scatter { elements, once })?,
+                    SmallVec::from_slice(&[rows(Role::Src)?, rows(Role::Idx)?]),
+                )
+            }
+            Routing::Sort => (What::Sort, SmallVec::from_slice(&[rows(Role::Src)?, rows(Role::Idx)?])),
+            Routing::MergeBlocks { length } => {
+                let src = rows(Role::Src)?;
+                let len = usize::try_from(length.checked_mul(src.elem.size()?)?).ok()?;
+                (What::MergeBlocks { len }, SmallVec::from_slice(&[src]))
+            }
+            Routing::MergeLists { exhausted: _ } => {
+                let what = What::MergeLists {
+                    exhausted: inst.attrs.flag(AttrName::Exhausted),
+                    executed: rows(Role::Executed)?,
+                };
+                let roles = [Role::Src0, Role::Src1, Role::Src2, Role::Src3].into_iter();
+                let lists = roles.filter(|role| inst.tile_index(*role).is_some());
+                (what, lists.map(rows).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        };
+        Some(Direct { what, sources, dst })
+    }
+
+    /// Is everything that is read defined, and every index in range?
+    pub fn is_ready(&self, memories: &Memories, places: &[Place]) -> bool {
+        let is_whole = self.sources.iter().all(|rows| rows.is_whole(memories, places));
+        match (self.what, self.sources.as_slice()) {
+            (What::Scatter { elements, once }, [_, idx]) if is_whole => {
+                let indices = idx.bytes(memories, places);
+                are_below(idx.elem, &indices, elements) && !(once && has_twice(idx.elem, &indices, elements))
+            }
+            (What::MergeBlocks { len }, _) => is_whole && len > 0 && len % RECORD == 0,
+            _ => is_whole && self.sources.len() <= 4,
+        }
+    }
+
+    /// Moves the bytes.
+    pub fn run(&self, memories: &mut Memories, places: &[Place]) -> Option<()> {
+        let tracked = memories.tracked;
+        match (self.what, self.sources.as_slice()) {
+            (What::Scatter { elements, .. }, [src, idx]) => {
+                let size = usize::try_from(self.dst.elem.size()?).ok()?;
+                let place = places.get(usize::from(self.dst.operand))?;
+                let to = place.at..place.at + elements * size;
+                let indices = idx.bytes(memories, places).into_owned();
+                // Values that lie in the same memory are read there.
+                let there = src.dense(places).filter(|(memory, _)| *memory == place.memory);
+                let values = if there.is_some() { Vec::new() } else { src.bytes(memories, places).into_owned() };
+                let memory = memories.get_mut(place.memory)?;
+                if let Some((_, range)) = there {
+                    let [values, out] = memory.as_mut().get_disjoint_mut([range, to.clone()]).ok()?;
+                    scatter(size, idx.elem, values, &indices, out);
+                } else {
+                    scatter(size, idx.elem, &values, &indices, memory.as_mut().get_mut(to.clone())?);
+                }
+                if tracked && !memory.defined().has_all(to.start, to.len()) {
+                    let defined = memory.defined_mut();
+                    for_each_index(idx.elem, &indices, |k| defined.insert_one(to.start + k * size, size));
+                }
+            }
+            (What::Sort, [src, idx]) => {
+                let (values, indices) = (src.bytes(memories, places), idx.bytes(memories, places));
+                let (records, per_row) = (src.len / usize::try_from(src.elem.size()?).ok()? * RECORD, idx.len.max(1));
+                let mut out = vec![0; src.rows * records];
+                for (row, out) in out.chunks_exact_mut(records.max(1)).enumerate() {
+                    // One row of indices may serve all rows of values.
+                    let first = if idx.rows == src.rows { row * per_row } else { 0 };
+                    sort(src.elem, &values[row * src.len..][..src.len], indices.get(first..first + idx.len)?, out);
+                }
+                let (at, memory) = memories.operand_mut(places, self.dst.operand)?;
+                for (row, from) in out.chunks_exact(records.max(1)).enumerate() {
+                    write(memory, at + row * self.dst.pitch, from, tracked)?;
+                }
+            }
+            (What::MergeBlocks { len }, [src]) => {
+                let records = src.bytes(memories, places);
+                let mut out = Vec::with_capacity(records.len() / RECORD);
+                for group in records.chunks_exact(4 * len) {
+                    let blocks = [0, 1, 2, 3].map(|n: usize| &group[n * len..][..len]);
+                    out.extend(picked(group, &merge(src.elem, blocks)));
+                }
+                let (at, memory) = memories.operand_mut(places, self.dst.operand)?;
+                write(memory, at, out.as_flattened(), tracked)?;
+            }
+            (What::MergeLists { exhausted, executed }, sources) => {
+                let mut lists = [Cow::default(), Cow::default(), Cow::default(), Cow::default()];
+                for (list, source) in lists.iter_mut().zip(sources) {
+                    *list = source.bytes(memories, places);
+                }
+                let mut merged = merge(self.dst.elem, lists.each_ref().map(|list| &**list));
+                let mut ends = [0; 4];
+                for n in 0..4 {
+                    ends[n] = lists[..=n].iter().map(|list| list.len() / RECORD).sum();
+                }
+                let list_of = |n: u32| ends.iter().position(|end| (n as usize) < *end).unwrap_or(3);
+                if exhausted {
+                    merged.truncate(until_exhausted(&merged, &ends[..sources.len()]));
+                }
+                let mut taken = [0u16; 4];
+                for n in &merged {
+                    taken[list_of(*n)] = taken[list_of(*n)].wrapping_add(1);
+                }
+                merged.truncate(self.dst.len / RECORD);
+                let out: Vec<[u8; RECORD]> = picked(&lists.concat(), &merged).collect();
+                let (at, memory) = memories.operand_mut(places, self.dst.operand)?;
+                write(memory, at, out.as_flattened(), tracked)?;
+                let (at, memory) = memories.operand_mut(places, executed.operand)?;
+                let counts: Vec<u8> = taken.iter().flat_map(|count| count.to_le_bytes()).collect();
+                write(memory, at, &counts, tracked)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// How many records are taken until one of the lists, which end at these, has given its last one.
+fn until_exhausted(merged: &[u32], ends: &[usize]) -> usize {
+    let mut start = 0;
+    let mut until = merged.len();
+    for end in ends {
+        let last = merged.iter().position(|n| *n as usize + 1 == *end).filter(|_| *end > start);
+        until = until.min(last.map_or(0, |at| at + 1));
+        start = *end;
+    }
+    until
+}
+
+/// Does an index come twice?
+fn has_twice(elem: Elem, indices: &[u8], elements: usize) -> bool {
+    let mut seen = vec![false; elements];
+    let mut twice = false;
+    for_each_index(elem, indices, |k| {
+        if let Some(seen) = seen.get_mut(k) {
+            twice |= std::mem::replace(seen, true);
+        }
+    });
+    twice
+}
+
+/// Records by their numbers.
+fn picked(records: &[u8], which: &[u32]) -> impl Iterator<Item = [u8; RECORD]> {
+    let records = records.as_chunks::<RECORD>().0;
+    which.iter().map(|n| records.get(*n as usize).copied().unwrap_or_default())
+}
+
+/// Writes defined bytes.
+fn write(memory: &mut Memory, at: usize, bytes: &[u8], tracked: bool) -> Option<()> {
+    memory.as_mut().get_mut(at..at + bytes.len())?.copy_from_slice(bytes);
+    if tracked {
+        memory.defined_mut().insert(at, bytes.len());
+    }
+    Some(())
+}
