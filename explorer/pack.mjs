@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 const [wasm, out] = process.argv.slice(2);
 const page = join(dirname(fileURLToPath(import.meta.url)), "page");
 const read = (name) => readFileSync(join(page, name), "utf8");
-const scripts = ["core.js", "grid.js", "layout.js", "instruction.js", "program.js", "main.js"].map(read);
+const scripts = ["core.js", "grid.js", "layout.js", "instruction.js", "contents.js", "map.js", "timeline.js", "program.js", "main.js"].map(read);
 // One strict script; the same words at the start of each file are for reading it alone.
 const script = '"use strict";\n' + scripts.map((text) => text.replace('"use strict";\n', "")).join("\n");
 const packed = gzipSync(readFileSync(wasm), { level: 9 }).toString("base64");

@@ -23,11 +23,12 @@ const Engine = {
     const packed = Uint8Array.from(atob($("wasm").textContent.trim()), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     this.module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
-    this.start();
+    await this.start();
   },
-  start() { this.instance = new WebAssembly.Instance(this.module, {}); },
+  async start() { this.instance = null; this.instance = await WebAssembly.instantiate(this.module, {}); },
   /** Asks, and gives the answer; a request that cannot be answered throws its sentence. */
   call(request) {
+    if (!this.instance) throw new Error("The engine starts anew; try again in a moment.");
     const { memory, tessera_alloc, tessera_free, tessera_call } = this.instance.exports;
     const bytes = new TextEncoder().encode(JSON.stringify(request));
     let answer;
@@ -52,7 +53,7 @@ const Engine = {
 /** Everything that a link holds. */
 const state = {
   tab: "program", profile: "a5", type: null, view: "logical", instruction: null,
-  text: null, other: "", inputs: {}, expected: "", blocks: 1, step: 0,
+  text: null, other: "", inputs: {}, expected: "", blocks: 1, step: 0, ran: false,
 };
 
 async function squeeze(text) {
@@ -94,6 +95,13 @@ async function copyText(text, what) {
   } catch {
     window.prompt(what, text);
   }
+}
+
+/** Gives a picture to the reader as a file. */
+function save(svg, name) {
+  const anchor = make("a", { href: URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })), download: name + ".svg" });
+  anchor.click();
+  URL.revokeObjectURL(anchor.href);
 }
 
 /** Waits until the hand rests. */

@@ -55,7 +55,7 @@ const Layout = {
       },
     };
     const view = views[state.view];
-    const cell = cellSize(view.rows, view.cols, 680, 900);
+    const cell = cellSize(view.rows, view.cols, Math.min(680, ($("layout-grid").clientWidth || 681) - 1), 900);
     this.grid = new Grid({
       rows: view.rows, cols: view.cols, cell: state.view === "logical" ? cell : Math.min(cell, 22),
       width: state.view === "logical" ? cell : Math.max(cell, view.cols > 16 ? 24 : 40), edges: view.edges,

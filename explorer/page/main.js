@@ -6,7 +6,7 @@ const VIEWS = { layout: Layout, instruction: Instruction, program: Program };
 function setProfile(profile) {
   state.profile = profile;
   $("profile").value = profile;
-  Program.ran = null;
+  Program.forget();
   VIEWS[state.tab].show();
 }
 
@@ -22,10 +22,7 @@ function open(tab) {
 
 function saveSvg() {
   const svg = VIEWS[state.tab].svg();
-  if (!svg) { say("There is no picture here."); return; }
-  const anchor = make("a", { href: URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })), download: state.tab + ".svg" });
-  anchor.click();
-  URL.revokeObjectURL(anchor.href);
+  if (svg) save(svg, state.tab); else say("There is no picture here.");
 }
 
 function copyAs(format) {
@@ -72,7 +69,7 @@ async function start() {
   $("svg-export").addEventListener("click", saveSvg);
   $("copy-as").addEventListener("change", () => { copyAs($("copy-as").value); $("copy-as").value = ""; });
   document.addEventListener("keydown", keys);
-  window.addEventListener("hashchange", async () => { if (await readLink()) { $("profile").value = state.profile; open(state.tab); } });
+  window.addEventListener("hashchange", async () => { if (await readLink()) { Program.ran = null; $("profile").value = state.profile; open(state.tab); } });
   $("profile").value = state.profile;
   open(state.tab);
   document.body.dataset.ready = "yes";

@@ -40,33 +40,51 @@ pub fn profile(name: &str) -> Result<Profile, String> {
     Profile::parse(name).ok_or_else(|| format!("there is no profile '{name}' (cpu, a2a3, a5)"))
 }
 
-/// A place as scripts count it: UTF-16 units from the start of the text, and the line, from 1.
-pub fn place(text: &str, span: Span) -> Value {
-    let at = |byte: u32| {
-        let mut end = (byte as usize).min(text.len());
-        while !text.is_char_boundary(end) {
+/// Places of a text as scripts count them: UTF-16 units from its start.
+pub struct Places<'a> {
+    text: &'a str,
+    /// By line: its first byte, and the units before it.
+    lines: Vec<(usize, usize)>,
+}
+
+impl<'a> Places<'a> {
+    pub fn new(text: &'a str) -> Self {
+        let start = |before: &mut (usize, usize), line: &str| {
+            let (bytes, units) = *before;
+            *before = (bytes + line.len(), units + line.encode_utf16().count());
+            Some((bytes, units))
+        };
+        Places { text, lines: text.split_inclusive('\n').scan((0, 0), start).collect() }
+    }
+
+    /// The line (from 0), and the units before it and before the byte.
+    fn units(&self, byte: u32) -> (usize, usize, usize) {
+        let mut end = (byte as usize).min(self.text.len());
+        while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        text.get(..end).unwrap_or(text)
-    };
-    let units = |part: &str| part.encode_utf16().count();
-    let (before, through) = (at(span.start), at(span.end));
-    let line_start = before.rfind('\n').map_or(0, |n| n + 1);
-    json!({
-        "start": units(before), "end": units(through), "line": before.matches('\n').count() + 1,
-        "column": units(&before[line_start..]) + 1,
-    })
-}
+        let line = self.lines.partition_point(|(start, _)| *start <= end).saturating_sub(1);
+        let (start, before) = self.lines.get(line).copied().unwrap_or_default();
+        let inside = self.text.get(start..end).unwrap_or_default();
+        (line, before, before + inside.encode_utf16().count())
+    }
 
-/// A finding.
-pub fn finding(text: &str, d: &Diagnostic) -> Value {
-    let labels: Vec<Value> = d.secondary.iter().map(|l| json!({ "at": place(text, l.span), "text": l.text })).collect();
-    json!({
-        "severity": d.severity.name(), "rule": d.rule, "message": d.message, "help": d.help, "notes": d.notes,
-        "at": d.span.map(|span| place(text, span)), "label": d.label, "labels": labels,
-    })
-}
+    /// A place; lines and columns count from 1.
+    pub fn at(&self, span: Span) -> Value {
+        let (line, before, start) = self.units(span.start);
+        let (.., end) = self.units(span.end);
+        json!({ "start": start, "end": end, "line": line + 1, "column": start - before + 1 })
+    }
 
-pub fn findings(text: &str, all: &[Diagnostic]) -> Vec<Value> {
-    all.iter().map(|d| finding(text, d)).collect()
+    fn finding(&self, d: &Diagnostic) -> Value {
+        let labels: Vec<Value> = d.secondary.iter().map(|l| json!({ "at": self.at(l.span), "text": l.text })).collect();
+        json!({
+            "severity": d.severity.name(), "rule": d.rule, "message": d.message, "help": d.help, "notes": d.notes,
+            "at": d.span.map(|span| self.at(span)), "label": d.label, "labels": labels,
+        })
+    }
+
+    pub fn findings(&self, all: &[Diagnostic]) -> Vec<Value> {
+        all.iter().map(|d| self.finding(d)).collect()
+    }
 }

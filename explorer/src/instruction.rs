@@ -1,8 +1,9 @@
 //! One instruction: its legality everywhere, its operands, what moves where, and with which values.
 
 use crate::Answer;
-use crate::answers::{findings, profile};
-use crate::run::{recorded, value_name};
+use crate::answers::{Places, profile};
+use crate::run::recorded;
+use crate::setup::Ask as Given;
 use crate::values::bits;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -39,7 +40,7 @@ struct Subject {
 impl Subject {
     fn of(text: &str, profile: Profile) -> Result<Subject, String> {
         let program = Program::read(text, Some(profile));
-        if let Some(ran) = Subject::ran(&program) {
+        if let Some(ran) = Subject::ran(text, profile) {
             return Ok(ran);
         }
         let last = tessera_check::instructions(program.module(), profile).pop();
@@ -49,11 +50,10 @@ impl Subject {
     }
 
     /// The same from a run on made-up inputs.
-    fn ran(program: &Program) -> Option<Subject> {
-        if program.check().iter().any(Diagnostic::is_error) {
-            return None;
-        }
-        let (kernel, outcome) = recorded(program, None, &Default::default(), 1).ok()?;
+    fn ran(text: &str, profile: Profile) -> Option<Subject> {
+        let ask = Given { text: text.into(), profile: Some(profile.name().into()), ..Given::default() };
+        let setup = ask.setup().ok()?;
+        let (kernel, outcome) = (&setup.kernel, recorded(&setup));
         let block = outcome.recorded.last().filter(|_| !outcome.failed())?;
         let (last, before) = block.steps.split_last()?;
         let mut state: HashMap<_, TileData> = HashMap::new();
@@ -66,7 +66,7 @@ impl Subject {
             Some(value) => [state.get(value).cloned(), after(*value).or_else(|| state.get(value).cloned())],
             None => [None, None],
         });
-        let names = last.tiles.iter().map(|v| v.map_or(String::new(), |v| value_name(&kernel, v)));
+        let names = last.tiles.iter().map(|v| v.map_or(String::new(), |v| kernel.name(v).to_string()));
         Some(Subject { inst: last.inst.clone(), contents: Some(contents.collect()), names: names.collect() })
     }
 
@@ -114,12 +114,13 @@ fn code(how: How) -> &'static str {
 
 pub fn answer(ask: &Ask) -> Answer {
     let chosen = profile(&ask.profile)?;
+    let places = Places::new(&ask.text);
     let legality: Vec<Value> = Profile::ALL
         .iter()
         .map(|profile| {
             let found = Program::read(&ask.text, Some(*profile)).check();
             let ok = !found.iter().any(Diagnostic::is_error);
-            json!({ "profile": profile.name(), "ok": ok, "findings": findings(&ask.text, &found) })
+            json!({ "profile": profile.name(), "ok": ok, "findings": places.findings(&found) })
         })
         .collect();
     let Ok(subject) = Subject::of(&ask.text, chosen) else {

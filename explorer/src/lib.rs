@@ -10,6 +10,8 @@ mod layout;
 mod pairs;
 mod program;
 mod run;
+mod setup;
+mod timeline;
 mod values;
 
 use serde::Deserialize;
@@ -29,6 +31,8 @@ enum Request {
     /// Everything that can be said without running.
     Check(program::Ask),
     Run(run::Ask),
+    /// When everything happens.
+    Timeline(setup::Ask),
     Origin(pairs::AskOrigin),
     Equiv(pairs::AskEquiv),
     Copy(copy::Ask),
@@ -49,6 +53,7 @@ pub fn call(request: &str) -> String {
         Ok(Request::Element(ask)) => instruction::element(&ask),
         Ok(Request::Check(ask)) => program::answer(&ask),
         Ok(Request::Run(ask)) => run::answer(&ask),
+        Ok(Request::Timeline(ask)) => timeline::answer(&ask),
         Ok(Request::Origin(ask)) => pairs::origin(&ask),
         Ok(Request::Equiv(ask)) => pairs::equiv(&ask),
         Ok(Request::Copy(ask)) => copy::answer(&ask),

@@ -1,29 +1,21 @@
 //! Questions about all inputs: where an element comes from, and whether two programs are equal.
 
 use crate::Answer;
-use crate::answers::place;
-use crate::program::read;
-use crate::run;
+use crate::answers::Places;
+use crate::setup::{self, said};
 use serde::Deserialize;
-use serde_json::{Number as JsonNumber, Value, json};
-use std::collections::BTreeMap;
-use tessera::equiv::{Answer as Verdict, Given, Which};
-use tessera::program::Limits;
-use tessera::trace::{How, Target};
-use tessera::{Diagnostic, Kernel, Literal, Program};
-
-/// How long a page may be busy.
-const LIMITS: Limits = Limits { steps: 1_000_000, memory: 1 << 27 };
+use serde_json::{Value, json};
+use tessera::equiv::{Answer as Verdict, Which};
+use tessera::trace::{How, Moment, Target};
 
 #[derive(Debug, Deserialize)]
 pub struct AskOrigin {
-    text: String,
-    profile: Option<String>,
-    entry: Option<String>,
+    #[serde(flatten)]
+    program: setup::Ask,
     /// `%dst[3, 5]`.
     target: String,
-    #[serde(default)]
-    set: BTreeMap<String, JsonNumber>,
+    /// When: a block, and how many of its instructions have run; left out: in the end.
+    moment: Option<(u32, u64)>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,33 +25,13 @@ pub struct AskEquiv {
     profile: Option<String>,
 }
 
-/// What is known: what is set, and of the rest what a run would be tried with.
-fn given(kernel: &Kernel, set: &BTreeMap<String, JsonNumber>) -> Given {
-    let mut given = Given { set: run::Ask::settings(set), limits: LIMITS, ..Given::default() };
-    let suggestion = kernel.suggest(&[], 1);
-    for (value, number) in suggestion.set {
-        let name = kernel.name(value).to_string();
-        if !set.contains_key(&name) {
-            given.set.push((name, Literal::Number(number)));
-        }
-    }
-    let shapes = suggestion.fill.into_iter().filter_map(|(v, _, shape)| Some((kernel.name(v).to_string(), shape?)));
-    given.shapes.extend(shapes);
-    given
-}
-
-fn legal(program: &Program) -> Result<(), String> {
-    let error = program.check().into_iter().find(Diagnostic::is_error);
-    error.map_or(Ok(()), |d| Err(format!("{}: {}", d.rule, d.message)))
-}
-
 pub fn origin(ask: &AskOrigin) -> Answer {
-    let program = read(&ask.text, ask.profile.as_deref(), ask.entry.as_deref())?;
-    legal(&program)?;
-    let said = |e: tessera::Error| e.message().to_string();
-    let kernel = program.kernel_or_entry(ask.entry.as_deref()).map_err(said)?;
+    let setup = ask.program.setup()?;
+    let (kernel, places) = (&setup.kernel, Places::new(&ask.program.text));
     let target = Target::parse(&ask.target).map_err(said)?;
-    let way = tessera::trace::back(&kernel, &given(&kernel, &ask.set), &target, false).map_err(said)?;
+    let mut given = setup.symbols();
+    given.until = ask.moment.map(|(block, instructions)| Moment { block, instructions });
+    let way = tessera::trace::back(kernel, &given, &target, false).map_err(said)?;
     let hops: Vec<Value> = way
         .hops
         .iter()
@@ -78,7 +50,7 @@ pub fn origin(ask: &AskOrigin) -> Answer {
             let op = hop.op.map(|op| kernel.func().op(op));
             json!({
                 "how": how, "detail": detail, "from": hop.from, "to": hop.to, "depth": hop.depth, "more": hop.more,
-                "op": op.map(|op| op.kind.name()), "at": op.map(|op| place(&ask.text, op.span)),
+                "op": op.map(|op| op.kind.name()), "at": op.map(|op| places.at(op.span)),
                 "loops": hop.loops.iter().map(|(name, n)| format!("{name} = {n}")).collect::<Vec<_>>(),
             })
         })
@@ -89,14 +61,13 @@ pub fn origin(ask: &AskOrigin) -> Answer {
 }
 
 pub fn equiv(ask: &AskEquiv) -> Answer {
-    let mut kernels = Vec::new();
+    let mut setups = Vec::new();
     for (name, text) in [("the first program", &ask.a), ("the second program", &ask.b)] {
-        let program = read(text, ask.profile.as_deref(), None)?;
-        legal(&program).map_err(|e| format!("{name}: {e}"))?;
-        kernels.push(program.entry().map_err(|e| format!("{name}: {}", e.message()))?);
+        let program = setup::Ask { text: text.clone(), profile: ask.profile.clone(), ..setup::Ask::default() };
+        setups.push(program.setup().map_err(|e| format!("{name}: {e}"))?);
     }
-    let [a, b] = kernels.as_slice() else { return Err("two programs are compared".into()) };
-    Ok(match tessera::equiv::equiv(a, b, &given(a, &BTreeMap::new()), &[]) {
+    let [a, b] = setups.as_slice() else { return Err("two programs are compared".into()) };
+    Ok(match tessera::equiv::equiv(&a.kernel, &b.kernel, &a.symbols(), &[]) {
         Verdict::Equal(equal) => {
             json!({ "answer": "equal", "outputs": equal.outputs, "elements": equal.elements, "undefined": equal.undefined })
         }

@@ -1,7 +1,7 @@
 //! A program without a run: findings, legality by profile, arguments, races, the memory map.
 
 use crate::Answer;
-use crate::answers::{findings, place, profile};
+use crate::answers::{Places, profile};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tessera::program::Need;
@@ -31,7 +31,7 @@ pub fn read(text: &str, on: Option<&str>, entry: Option<&str>) -> Result<Program
 }
 
 pub fn answer(ask: &Ask) -> Answer {
-    let (text, program) = (&ask.text, ask.program()?);
+    let (places, program) = (&Places::new(&ask.text), ask.program()?);
     let found = program.check();
     let portability: Vec<Value> = match program.has_errors() {
         true => Vec::new(),
@@ -39,7 +39,7 @@ pub fn answer(ask: &Ask) -> Answer {
             .portability()
             .rows
             .iter()
-            .map(|row| json!({ "at": place(text, row.span), "name": row.mnemonic, "refused": row.refused }))
+            .map(|row| json!({ "at": places.at(row.span), "name": row.mnemonic, "refused": row.refused }))
             .collect(),
     };
     let names: Vec<&str> = program
@@ -51,7 +51,7 @@ pub fn answer(ask: &Ask) -> Answer {
         .collect();
     let mut answer = json!({
         "profile": program.profile().name(), "profiles": Profile::ALL.map(|p| p.name()),
-        "findings": findings(text, &found), "portability": portability, "functions": names,
+        "findings": places.findings(&found), "portability": portability, "functions": names,
     });
     if found.iter().any(Diagnostic::is_error) {
         return Ok(answer);
@@ -64,8 +64,9 @@ pub fn answer(ask: &Ask) -> Answer {
         }
     };
     answer["arguments"] = arguments(&kernel);
-    answer["map"] = memory_map(&kernel).map_or(Value::Null, |map| shown(text, &kernel, &map));
-    answer["races"] = races(text, &kernel);
+    answer["outputs"] = json!(kernel.outputs().into_iter().map(|v| kernel.name(v)).collect::<Vec<_>>());
+    answer["map"] = memory_map(&kernel).map_or(Value::Null, |map| shown(places, &kernel, &map));
+    answer["races"] = races(places, &kernel);
     Ok(answer)
 }
 
@@ -86,12 +87,12 @@ fn arguments(kernel: &Kernel) -> Value {
     json!(kernel.arguments().iter().filter_map(one).collect::<Vec<_>>())
 }
 
-fn races(text: &str, kernel: &Kernel) -> Value {
+fn races(places: &Places<'_>, kernel: &Kernel) -> Value {
     let mut options = OrderOptions::default();
     (options.limits.steps, options.limits.total) = (RACE_STEPS, RACE_STEPS);
     match kernel.order(&options) {
-        Ok(report) => json!({ "verdict": report.verdict.name(), "findings": findings(text, &report.diagnostics) }),
-        Err(error) => json!({ "verdict": "undecided", "findings": findings(text, &[error.diagnostic().clone()]) }),
+        Ok(report) => json!({ "verdict": report.verdict.name(), "findings": places.findings(&report.diagnostics) }),
+        Err(error) => json!({ "verdict": "undecided", "findings": places.findings(&[error.diagnostic().clone()]) }),
     }
 }
 
@@ -101,8 +102,8 @@ pub fn memory_map(kernel: &Kernel) -> Option<MemoryMap> {
 }
 
 /// The map, with its picture.
-fn shown(text: &str, kernel: &Kernel, map: &MemoryMap) -> Value {
-    let op = |op: Option<OpId>| op.map(|op| place(text, kernel.func().op(op).span));
+fn shown(places: &Places<'_>, kernel: &Kernel, map: &MemoryMap) -> Value {
+    let op = |op: Option<OpId>| op.map(|op| places.at(kernel.func().op(op).span));
     let row = |row: &Row| {
         json!({
             "id": row.value.0, "name": row.name, "type": row.ty, "addr": row.slot.addr, "bytes": row.slot.bytes,

@@ -2,7 +2,7 @@
 // text is changed where the page says, and the result is legal, equal to what is expected, and shared.
 // Arguments: the page, and a folder for screenshots (optional).
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -25,7 +25,9 @@ async function openPage(address = pathToFileURL(page_file).href, options = {}) {
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) errors.push("the network is asked for " + request.url()); });
   await page.goto(address);
-  await page.waitForSelector("body[data-ready=yes]", { timeout: 60000 });
+  await page.waitForSelector("body[data-ready=yes]", { timeout: 30000 }).catch(async () => {
+    throw new Error("the page does not start: " + (await page.locator("#status").innerText()) + errors.join("; "));
+  });
   return page;
 }
 
@@ -177,6 +179,12 @@ const tasks = {
     await first.click();
     const selected = await page.evaluate(() => { const t = document.querySelector("#text"); return t.value.slice(t.selectionStart, t.selectionEnd); });
     assert.match(selected, /tabs|tload|tstore/);
+    // The timeline shows each race between the two that it is of, and nothing waits yet.
+    await page.waitForSelector("#timeline svg");
+    assert.equal(await page.locator("#timeline .tl-race").count(), await page.locator("#races li").count());
+    assert.equal(await page.locator("#timeline .tl-arrow").count(), 0);
+    await page.locator("#timeline [data-slice]", { hasText: "tabs, line 5" }).click();
+    assert.match(await page.evaluate(() => { const t = document.querySelector("#text"); return t.value.slice(t.selectionStart, t.selectionEnd); }), /^pto\.tabs/);
     await shoot(page, "race");
     // Each finding names the flags and where they go.
     const lines = kernel.split("\n");
@@ -190,6 +198,101 @@ const tasks = {
     await page.click("#run");
     assert.match(await text(page, "status"), /Ran 3 instructions/);
     assert.ok((await page.locator("#map svg").count()) > 0);
+    // With the flags everything waits for its data: an arrow for each, and no race.
+    await page.waitForFunction(() => document.querySelectorAll("#timeline .tl-arrow").length === 2);
+    assert.equal(await page.locator("#timeline .tl-race").count(), 0);
+    assert.match(await text(page, "timeline-about"), /cycles, estimated/);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#timeline-svg")]);
+    assert.equal(download.suggestedFilename(), "timeline.svg");
+    await shoot(page, "race-free");
+    await page.selectOption("#profile", "cpu");
+    await page.waitForFunction(() => /no costs/.test(document.querySelector("#timeline").textContent));
+  },
+
+  async "a loop is stepped through: global memory, tiles, origins and the memory map are those of the step"() {
+    const page = await openPage();
+    const kernel = `func.func @k(%src: memref<8x16xf32>, %dst: memref<8x16xf32>, %n: index) {
+  %t = pto.alloc_tile : !pto.tile_buf<vec, 8x16xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  pto.tload ins(%src : memref<8x16xf32>) outs(%t : !pto.tile_buf<vec, 8x16xf32>)
+  scf.for %i = %c0 to %n step %c1 {
+    pto.tadd ins(%t, %t : !pto.tile_buf<vec, 8x16xf32>, !pto.tile_buf<vec, 8x16xf32>) outs(%t : !pto.tile_buf<vec, 8x16xf32>)
+  }
+  pto.tstore ins(%t : !pto.tile_buf<vec, 8x16xf32>) outs(%dst : memref<8x16xf32>)
+  return
+}
+`;
+    await write(page, kernel);
+    await page.fill("#inputs input[data-name=src]", "iota");
+    await page.fill("#inputs input[data-name=n]", "3");
+    await page.waitForFunction(() => /%n = 3/.test(document.querySelector("#timeline-about").textContent));
+    assert.equal(await page.locator("#timeline .tl-work, #timeline .tl-unknown").count(), 5);
+    await page.click("#run");
+    assert.match(await text(page, "step-name"), /5 of 5: tstore/);
+    assert.match(await page.locator("#global [data-buffer=dst] figcaption").innerText(), /8×16 f32 changed/);
+    await point(page, "#global [data-buffer=dst]", 0, 5);
+    assert.match(await text(page, "status"), /%dst\[0, 5\] = 40/);
+    // One step back nothing is stored yet, and the tile is what it will be.
+    await page.click("#back");
+    assert.equal(await page.locator("#global [data-buffer=dst]").count(), 0);
+    await point(page, "#tiles [data-tile=t]", 0, 5);
+    assert.match(await text(page, "status"), /%t\[0, 5\] = 40/);
+    const line = () => page.locator("#map .now").first().getAttribute("x1");
+    const later = await line();
+    // After the first round: twice the input, and that is its origin at this moment.
+    await page.click("#first");
+    await page.click("#next");
+    await page.click("#next");
+    assert.match(await text(page, "step-name"), /2 of 5: tadd, line 7/);
+    assert.ok(Number(await line()) <= Number(later), "the map goes with the steps");
+    await point(page, "#tiles [data-tile=t]", 0, 5, true);
+    assert.match(await text(page, "status"), /%t\[0, 5\] = 10/);
+    assert.match(await text(page, "origin"), /after step 2/);
+    assert.match(await text(page, "origin"), /%src\[0, 5\] \+ %src\[0, 5\]/);
+    assert.match(await page.locator("#timeline .tl-now title").textContent(), /tadd, line 7, iteration 0/);
+    // A slice of the timeline is a step.
+    await page.locator("#timeline [data-slice]", { hasText: "iteration 2" }).click();
+    assert.match(await text(page, "step-name"), /4 of 5/);
+    await shoot(page, "steps");
+    await page.click("#share");
+    await page.waitForFunction(() => location.hash.startsWith("#s="));
+    const again = await openPage(page.url());
+    assert.match(await text(again, "step-name"), /4 of 5/);
+  },
+
+  async "what must come out is dropped as a file, and the worst element is found"() {
+    const page = await openPage();
+    const sample = join(root, "tests/cases/legal/001-tmov_fp-a2a3-dps");
+    const program = readFileSync(join(sample, "program.pto"), "utf8");
+    const command = readFileSync(join(sample, "command.txt"), "utf8");
+    await page.selectOption("#profile", "a2a3");
+    await write(page, program);
+    for (const [, name, file] of command.matchAll(/--in (\S+?)=(\S+)/g)) {
+      await page.locator(`#inputs label:has([data-name=${name}]) input[type=file]`).setInputFiles(join(sample, file));
+      await page.waitForFunction((n) => document.querySelector(`[data-name=${n}]`).value.startsWith("npy:"), name);
+    }
+    const [, out] = command.match(/--out (\S+?)=/);
+    const expected = readFileSync(join(sample, `expected_${out}.npy`));
+    const drop = (bytes) => page.evaluate(([name, content]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(content)], name));
+      document.querySelector("#expected").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+    }, [`expected_${out}.npy`, [...bytes]]);
+    await drop(expected);
+    await page.waitForFunction((n) => document.querySelector("#expected").value.startsWith(`%${n}: npy:`), out);
+    await page.click("#run");
+    assert.match(await text(page, "compared"), /is as expected/);
+    // One wrong byte: the element is named, and where it comes from.
+    const wrong = Buffer.from(expected);
+    wrong[wrong.length - 1] ^= 1;
+    await drop(wrong);
+    await page.waitForTimeout(200);
+    await page.click("#run");
+    assert.match(await text(page, "compared"), /differs in 1 of \d+ elements, worst/);
+    await page.click("#compared button");
+    assert.match(await text(page, "origin"), /tmov/);
+    await shoot(page, "expected");
   },
 
   async "a kernel with a wrong layout is legal again after the change that the page names"() {
@@ -258,6 +361,7 @@ for (const [name, task] of Object.entries(tasks).filter(([name]) => !only || nam
     console.log("ok      " + name);
   } catch (error) {
     failed += 1;
+    for (const said of errors.splice(0)) console.error("the page says: " + said);
     console.error("FAILED  " + name + "\n" + error.stack);
   }
 }

@@ -1,11 +1,12 @@
-// Every sample program opens in the page's engine, is judged as the command judges it, and runs where it may.
+// Every sample program opens in the page's engine, is judged as the command judges it, and runs where it may: on its own
+// data it gives what it must.
 import { readFileSync, readdirSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { engine, root } from "./engine.mjs";
 
 const call = engine(process.argv[2]);
 const faults = [];
-let count = 0;
+let [count, compared, timelines] = [0, 0, 0];
 for (const [cases, kind] of ["cases", "cases-compute"].flatMap((c) => ["legal", "illegal", "warning", "runtime"].map((k) => [c, k]))) {
   const dir = join(root, "tests", cases, kind);
   if (!existsSync(dir)) continue;
@@ -26,7 +27,17 @@ for (const [cases, kind] of ["cases", "cases-compute"].flatMap((c) => ["legal", 
       // What stops a run may be known before it.
       if (kind !== "runtime" && illegal !== (kind === "illegal")) faults.push(`${where}: ${illegal ? "illegal" : "legal"} in the page`);
       if (illegal || checked.no_kernel) continue;
-      const ran = call({ do: "run", text, profile, blocks });
+      const npy = (file) => "npy:" + readFileSync(join(dir, name, file)).toString("hex");
+      const given = {};
+      for (const [, of, file] of command.matchAll(/--in[ =]([^\s=@]+)=(\S+\.npy)/g)) given[of] = npy(file);
+      for (const [, of, number] of command.matchAll(/--set[ =]([^\s=.]+)=(\S+)/g)) given[of] = number;
+      const program = { text, profile, blocks, given };
+      const near = join(dir, name, "ulp.txt");
+      const ulps = new Map(existsSync(near) ? readFileSync(near, "utf8").trim().split("\n").map((line) => line.split(" ")) : []);
+      const wanted = [...command.matchAll(/--out[ =]([^\s=@]+)=/g)].map(([, of]) => of);
+      const expect = wanted.filter((of) => checked.outputs.includes(of) && existsSync(join(dir, name, `expected_${of}.npy`)))
+        .map((of) => `%${of}${ulps.has(of) ? " ulp=" + ulps.get(of) : ""}: ${npy(`expected_${of}.npy`)}`);
+      const ran = call({ ...program, do: "run", expect: kind === "legal" ? expect.join("\n") : "" });
       // Rows of half bytes cannot be made up.
       if (/do not end at a byte/.test(ran.error)) continue;
       if (ran.error) throw new Error(ran.error);
@@ -34,12 +45,22 @@ for (const [cases, kind] of ["cases", "cases-compute"].flatMap((c) => ["legal", 
       // Contents that are made up may stop a program whose data decides; a legal one stops for no other reason.
       const stop = ran.findings.find(isError);
       if (kind === "legal" && stop && !/-index|-value|-zero|undefined|bounds|quant|-counts|deadlock/.test(stop.rule)) faults.push(`${where}: ${stop.rule}: ${stop.message}`);
+      for (const one of ran.compared || []) {
+        compared += 1;
+        if (one.different) faults.push(`${where}: %${one.name} differs in ${one.different} elements`);
+      }
+      const line = call({ ...program, do: "timeline" });
+      if (checked.profile !== "cpu" && !stop && !line.processes && !/undecided|depends|known|cost|wait|loop|data|value/.test(line.error)) faults.push(`${where}: ${line.error}`);
+      if (line.processes) timelines += 1;
       call({ do: "instruction", text, profile: checked.profile });
       const [first] = ran.outputs || [];
       if (first && !stop) {
         const target = `%${first.name}[${first.shape.length === 2 ? "0, 0" : "0"}]`;
-        const origin = call({ do: "origin", text, profile, target });
-        if (!origin.hops && !origin.error) faults.push(`${where}: ${target} comes from nowhere`);
+        const block = ran.blocks[ran.blocks.length - 1];
+        for (const moment of [undefined, [block.block, 0], [block.block, Math.ceil(block.steps.length / 2)]]) {
+          const origin = call({ ...program, do: "origin", target, moment });
+          if (!origin.hops && !origin.error) faults.push(`${where}: ${target} comes from nowhere`);
+        }
       }
       const copied = call({ do: "copy", text, profile, as: "pto" });
       if (!copied.text) faults.push(`${where}: ${copied.error}`);
@@ -52,4 +73,4 @@ if (faults.length) {
   console.error(faults.join("\n"));
   process.exit(1);
 }
-console.log(`${count} sample programs open and run in the page's engine`);
+console.log(`${count} sample programs open and run in the page's engine; ${compared} outputs are as expected, ${timelines} have a timeline`);

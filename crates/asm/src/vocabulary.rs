@@ -1,7 +1,10 @@
 //! The words of the language, for tools that complete them.
 
 use crate::types::{FIELDS, Field, TYPE_NAMES};
+use tessera_ir::Core;
+use tessera_ir::cores::KERNEL_KIND;
 use tessera_isa::elem::Elem;
+use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
 
 /// What a statement can start with, behind its results.
@@ -12,6 +15,20 @@ pub fn operations() -> impl Iterator<Item = String> {
 /// The names of types, those in brackets without them.
 pub fn types() -> impl Iterator<Item = &'static str> {
     TYPE_NAMES.split_whitespace()
+}
+
+/// The attributes of a module or a function (isa/structure.md 3), each with the values that it can have; one without any
+/// is written alone.
+pub fn attributes(of: &str) -> Vec<(&'static str, Vec<String>)> {
+    let quoted = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect();
+    let profiles: Vec<&str> = Profile::ALL.iter().map(|p| p.name()).collect();
+    let kinds = Core::ALL.iter().map(|core| format!("#pto.kernel_kind<{core}>")).collect();
+    let first = match of {
+        "module" => ("pto.target_arch", quoted(&profiles)),
+        "func.func" => ("pto.entry", Vec::new()),
+        _ => return Vec::new(),
+    };
+    vec![first, ("pto.sync", quoted(&["manual", "auto"])), (KERNEL_KIND, kinds)]
 }
 
 /// The fields of a tile type, each with the words that it can have; numbers are not listed.

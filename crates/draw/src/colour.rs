@@ -33,6 +33,11 @@ pub(crate) fn along(t: f64) -> Colour {
     if t < 0.5 { stops[0].mix(stops[1], t * 2.0) } else { stops[1].mix(stops[2], t * 2.0 - 1.0) }
 }
 
+/// A value: one of several from the least to the greatest, or the only one.
+pub(crate) fn grey(t: Option<f64>) -> Colour {
+    t.map_or(rgb(0xc5, 0xca, 0xd0), |t| rgb(0xe6, 0xe9, 0xec).mix(rgb(0x8d, 0x96, 0xa0), t))
+}
+
 /// The four corners of a source's colours; each source has its own, so that one sees which an element comes from.
 const CORNERS: [[Colour; 4]; 4] = [
     [rgb(0xff, 0xe9, 0xa8), rgb(0xf7, 0xa8, 0x6d), rgb(0x9f, 0xd8, 0xf5), rgb(0x7d, 0x8f, 0xe0)],

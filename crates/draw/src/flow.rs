@@ -59,6 +59,8 @@ pub struct Operand {
     pub is_dst: bool,
     /// Is an element of it read?
     pub is_read: bool,
+    /// Does it say where elements go, and goes nowhere itself?
+    pub decides: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +111,10 @@ impl Flow {
         for (n, operand) in flow.operands.iter_mut().enumerate() {
             operand.is_dst = flow.cells[n].iter().any(|c| !matches!(c, Cell::Kept));
         }
-        for n in flow.read() {
-            flow.operands[n].is_read = true;
+        let sources = flow.read();
+        for (n, operand) in flow.operands.iter_mut().enumerate() {
+            operand.decides &= !sources.contains(&n);
+            operand.is_read = operand.decides || sources.contains(&n);
         }
         Some(flow)
     }
@@ -231,7 +235,17 @@ impl Flow {
         self.steps.push(step);
     }
 
+    /// The contents of these decide what goes where.
+    fn decide(&mut self, operands: impl IntoIterator<Item = usize>) {
+        for n in operands {
+            if let Some(operand) = self.operands.get_mut(n) {
+                operand.decides = true;
+            }
+        }
+    }
+
     fn routed(&mut self, inst: &Inst, routed: &Routed, read: Option<Read<'_>>) {
+        self.decide(routed.how.deciders().iter().filter_map(|role| inst.tile_index(*role)));
         let routes = read.and_then(|read| sem::routes(inst, routed.how, read).ok());
         let Some(routes) = routes else {
             for (operand, rect) in &routed.writes {
@@ -256,6 +270,7 @@ impl Flow {
     }
 
     fn table(&mut self, inst: &Inst, table: &Table, read: Option<Read<'_>>) {
+        self.decide([table.idx]);
         let index = |n: u64| {
             let (r, c) = table.index_at(n);
             table.find(element(inst, read?, table.idx, r, c)?)
@@ -273,6 +288,7 @@ impl Flow {
     fn join(&mut self, inst: &Inst, read: Option<Read<'_>>) {
         let indices = [Role::Src0, Role::Src1, Role::Idx0, Role::Idx1, Role::Dst].map(|role| inst.tile_index(role));
         let [Some(src0), Some(src1), Some(idx0), Some(idx1), Some(dst)] = indices else { return };
+        self.decide([idx0, idx1]);
         let [rows, cols] = self.operands.get(dst).map_or([0, 0], |o| o.valid);
         for row in 0..rows {
             let count = |idx: usize| {
@@ -424,6 +440,7 @@ fn operands(inst: &Inst) -> Vec<Operand> {
             box_dims: t.tile.box_dims().unwrap_or((1, 1)),
             is_dst: false,
             is_read: false,
+            decides: false,
         }
     });
     let view = inst.global.as_ref().and_then(|view| {
@@ -441,6 +458,7 @@ fn operands(inst: &Inst) -> Vec<Operand> {
             box_dims,
             is_dst: false,
             is_read: false,
+            decides: false,
         })
     });
     tiles.chain(view).collect()

@@ -1,12 +1,14 @@
 //! What an instruction does, as a picture: sources on the left, destinations on the right, an element's colour is that of
 //! what it is made of, and a few elements have arrows.
 
-use super::colour::{Colour, place};
+use super::colour::{Colour, grey, place};
 use super::flow::{At, Flow, How, Operand, bounds};
 use super::sample;
 use super::svg::Svg;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use tessera_isa::codec::Number;
+use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 
 const MARGIN: f64 = 16.0;
@@ -93,7 +95,8 @@ fn notes(flow: &Flow) -> String {
     };
     let mut notes = Vec::new();
     if all().any(|h| matches!(h, How::Filled(_))) {
-        notes.push("grey: a value");
+        let is_shaded = (0..flow.operands.len()).any(|operand| values(flow, operand).is_some());
+        notes.push(if is_shaded { "grey: a value, the darker the greater" } else { "grey: a value" });
     }
     if all().any(|h| h == How::Undefined) {
         notes.push("hatched: undefined afterwards");
@@ -107,6 +110,26 @@ fn notes(flow: &Flow) -> String {
     notes.join(" · ")
 }
 
+/// The least and the greatest value that fills a part of an operand, where there are several.
+fn values(flow: &Flow, operand: usize) -> Option<(f64, f64)> {
+    let o = flow.operands.get(operand)?;
+    let mut range: Option<(f64, f64)> = None;
+    for at in (0..o.rows.min(MOST)).flat_map(|row| (0..o.cols.min(MOST)).map(move |col| At { operand, row, col })) {
+        if let How::Filled(bits) = flow.how(at) {
+            let value = number(o.elem, bits);
+            range = Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
+        }
+    }
+    range.filter(|(low, high)| low < high)
+}
+
+fn number(elem: Elem, bits: u64) -> f64 {
+    match elem.decode(bits) {
+        Number::Int(v) => v as f64,
+        Number::Float(v) => v,
+    }
+}
+
 /// Elements that are followed: from the first and the last part of each destination.
 fn samples(flow: &Flow) -> Vec<At> {
     let mut found: Vec<At> = Vec::new();
@@ -115,7 +138,10 @@ fn samples(flow: &Flow) -> Vec<At> {
     for (operand, o) in dsts {
         let cells =
             (0..o.rows.min(MOST)).flat_map(|row| (0..o.cols.min(MOST)).map(move |col| At { operand, row, col }));
-        let made: Vec<At> = cells.filter(is_made).collect();
+        let mut made: Vec<At> = cells.clone().filter(is_made).collect();
+        if made.is_empty() {
+            made.extend(cells.filter(|at| matches!(flow.how(*at), How::Filled(_))));
+        }
         for at in [made.len() * 2 / 9, made.len() * 4 / 5].into_iter().filter_map(|n| made.get(n)) {
             if !found.contains(at) {
                 found.push(*at);
@@ -182,7 +208,11 @@ impl Panel<'_> {
 
     fn label(&self) -> String {
         let cut = if self.info.rows > MOST || self.info.cols > MOST { ", its first part" } else { "" };
-        let idle = if self.info.is_read || self.info.is_dst { "" } else { ", not read" };
+        let idle = match self.info {
+            info if info.decides => ", decides where",
+            info if info.is_read || info.is_dst => "",
+            _ => ", not read",
+        };
         format!("{} {}{cut}{idle}", self.name, self.info.ty)
     }
 
@@ -191,8 +221,9 @@ impl Panel<'_> {
         let (x, y, width, height) = (self.x, self.y, self.width(), self.height());
         // Runs of cells of one colour in one row, by colour.
         let mut paths: BTreeMap<String, String> = BTreeMap::new();
+        let values = values(flow, self.operand);
         for row in 0..self.rows() {
-            let fills: Vec<Option<String>> = (0..self.cols()).map(|col| self.fill(flow, row, col)).collect();
+            let fills: Vec<Option<String>> = (0..self.cols()).map(|col| self.fill(flow, row, col, values)).collect();
             let mut col = 0;
             for run in fills.chunk_by(|a, b| a == b) {
                 if let Some(fill) = run.first().cloned().flatten() {
@@ -249,12 +280,15 @@ impl Panel<'_> {
     }
 
     /// The colour of a cell; none is the ground's.
-    fn fill(&self, flow: &Flow, row: u64, col: u64) -> Option<String> {
+    fn fill(&self, flow: &Flow, row: u64, col: u64, values: Option<(f64, f64)>) -> Option<String> {
         let at = At { operand: self.operand, row, col };
         match flow.how(at) {
             How::Kept => self.info.is_read.then(|| self.own(row, col).hex()),
             How::Undefined => Some("url(#hatch)".into()),
-            How::Filled(_) => Some("#c5cad0".into()),
+            How::Filled(bits) => {
+                let share = values.map(|(low, high)| (number(self.info.elem, bits) - low) / (high - low));
+                Some(grey(share.filter(|t| t.is_finite()).map(|t| (t * BANDS as f64).floor() / BANDS as f64)).hex())
+            }
             How::Decided => Some("#e3e0f0".into()),
             How::Copied | How::Computed(_) | How::Folded(_) => {
                 let sources = flow.sources(at);

@@ -6,6 +6,7 @@ use crate::navigate::edit;
 use crate::snapshot::Snapshot;
 use gen_lsp_types as lsp;
 use std::sync::Arc;
+use tessera_ir::OpKind;
 use tessera_isa::diag::Span;
 
 /// A way out: what it does, and the edits.
@@ -54,12 +55,42 @@ pub fn actions(snapshot: &Arc<Snapshot>, span: Span, only: &[lsp::CodeActionKind
     all.into_iter().filter(asked).map(lsp::CodeActionResponse::from).collect()
 }
 
-/// The lines that a race misses.
+/// A line that is missing: its text, the place it belongs to, and whether it stands behind that.
+type Line = (String, Span, bool);
+
+/// The lines that a race misses. An edge that goes round a loop also needs a set before the loop, which the first round
+/// waits for, and a wait behind it, which takes what the last round sets.
 fn flags(snapshot: &Arc<Snapshot>, race: &Finding) -> Option<Fix> {
     let lines = race.lines();
     let titles: Vec<&str> = lines.iter().map(|(text, ..)| text.as_str()).collect();
     let title = format!("Insert {}", titles.join(" and "));
-    let edits = lines.iter().map(|(text, span, behind)| {
+    let mut all = vec![(title.clone(), lines.clone())];
+    if let [set, wait] = lines.as_slice() {
+        for around in loops(snapshot, [set.1, wait.1]) {
+            let line = snapshot.text.line_of(around.start) + 1;
+            let title = format!("{title}, with a set before the loop of line {line} and a wait after it");
+            let outside = [(set.0.clone(), around, false), (wait.0.clone(), around, true)];
+            all.push((title, outside.into_iter().chain(lines.clone()).collect()));
+        }
+    }
+    let errors = |s: &Snapshot, of: &dyn Fn(&str) -> bool| {
+        s.races().iter().filter(|f| f.diagnostic.is_error() && of(f.diagnostic.rule)).count()
+    };
+    // A program that stops for ever has no races, and is not mended.
+    let stops = |rule: &str| !rule.starts_with("race-");
+    let left = |fix: &Fix| {
+        let tried = fixes::tried(snapshot, fix.edits.clone());
+        let (all, before) = (errors(&tried, &|_| true), errors(snapshot, &|_| true));
+        let mends = !fix.edits.is_empty() && !tried.program.has_errors() && all < before;
+        (mends && errors(&tried, &stops) <= errors(snapshot, &stops)).then_some(all)
+    };
+    let fixes = all.into_iter().map(|(title, lines)| Fix { title, edits: inserted(snapshot, &lines) });
+    let (_, fix) = fixes.filter_map(|fix| Some((left(&fix)?, fix))).min_by_key(|(left, _)| *left)?;
+    Some(fix)
+}
+
+fn inserted(snapshot: &Snapshot, lines: &[Line]) -> Vec<(Span, String)> {
+    let edit = |(text, span, behind): &Line| {
         let (start, indent) = snapshot.text.indent(span.start);
         match behind {
             true => {
@@ -68,12 +99,25 @@ fn flags(snapshot: &Arc<Snapshot>, race: &Finding) -> Option<Fix> {
             }
             false => (Span::new(start, start), format!("{indent}{text}\n")),
         }
-    });
-    let edits: Vec<(Span, String)> = edits.collect();
-    let races = |s: &Snapshot| s.races().iter().filter(|f| f.diagnostic.is_error()).count();
-    let tried = fixes::tried(snapshot, edits.clone());
-    let mended = !edits.is_empty() && !tried.program.has_errors() && races(&tried) < races(snapshot);
-    mended.then_some(Fix { title, edits })
+    };
+    lines.iter().map(edit).collect()
+}
+
+/// The loops around two places, with their bodies, the innermost first.
+fn loops(snapshot: &Snapshot, places: [Span; 2]) -> Vec<Span> {
+    let mut all = Vec::new();
+    for (n, func) in snapshot.program.module().funcs.iter().enumerate() {
+        let ends = snapshot.program.trivia().block_ends.get(n);
+        for op in func.ops.iter().filter(|op| matches!(op.kind, OpKind::For | OpKind::While)) {
+            let end = op.blocks.iter().filter_map(|block| ends?.get(block.index()).copied()).max();
+            let span = Span::new(op.span.start, end.map_or(op.span.end, |end| end + 1));
+            if places.iter().all(|place| span.start < place.start && place.end < span.end) {
+                all.push(span);
+            }
+        }
+    }
+    all.sort_by_key(|span| span.end - span.start);
+    all
 }
 
 /// The programs with all flags and barriers that a kernel needs, and no others.

@@ -71,6 +71,7 @@ impl Items<'_> {
             Some((Open::Type, name)) => self.fields(context, name),
             Some((Open::Angle, _)) => self.words(context),
             Some((Open::Braces, _)) if context.opcode().is_some() => self.attributes(context),
+            Some((Open::Braces, "attributes")) => self.marks(context),
             _ if context.at_start => self.operations(context.is_first, snippets, pages),
             _ if context.after_colon => self.types(),
             Some((Open::Round(_), _)) | None => self.values(context, at),
@@ -184,6 +185,27 @@ impl Items<'_> {
                 }
             }
             None => {}
+        }
+    }
+
+    /// Inside `attributes {…}`: those of a module or a function, or the values of one.
+    fn marks(&mut self, context: &Context<'_>) {
+        let head = self.snapshot.text.slice(Span::new(context.start, context.word_span.start)).trim_end();
+        let unquoted = head.strip_suffix('"');
+        let before = unquoted.unwrap_or(head).trim_end().strip_suffix('=').map(str::trim_end);
+        let member = lsp::CompletionItemKind::EnumMember;
+        for (key, values) in vocabulary::attributes(context.mnemonic.unwrap_or_default()) {
+            match before {
+                Some(before) if before.ends_with(key) => values.iter().for_each(|value| {
+                    let value = if unquoted.is_some() { value.trim_matches('"') } else { value };
+                    self.word(value, member, key);
+                }),
+                Some(_) => {}
+                None => {
+                    let label = if values.is_empty() { key.to_string() } else { format!("{key} = ") };
+                    self.word(label, lsp::CompletionItemKind::Property, key);
+                }
+            }
         }
     }
 

@@ -183,5 +183,6 @@ fn is_region(snapshot: &Snapshot, statement: &[Token]) -> bool {
     let is_last = snapshot.text.slice(Span::new(last.span.end, end)).trim().is_empty();
     let word = statement.iter().find(|t| matches!(t.kind, Tok::Word | Tok::Str));
     let name = word.map_or("", |t| snapshot.text.slice(t.span).trim_matches('"'));
-    is_last && Opcode::parse(name.strip_prefix("pto.").unwrap_or(name)).is_none()
+    let is_list = statement.iter().rev().nth(1).is_some_and(|t| snapshot.text.slice(t.span) == "attributes");
+    is_last && !is_list && Opcode::parse(name.strip_prefix("pto.").unwrap_or(name)).is_none()
 }

@@ -1,5 +1,6 @@
 //! The session: messages in, answers out, in the order in which they come.
 
+use crate::colours::Painted;
 use crate::config::{Config, SECTION};
 use crate::snapshot::Snapshot;
 use crate::text::Text;
@@ -8,6 +9,7 @@ use crate::{Pages, SCHEME, actions, colours, complete, hints, hover, navigate, o
 use gen_lsp_types as lsp;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use serde_json::Value;
+use std::cell::{RefCell, RefMut};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -98,6 +100,8 @@ type Answer<T> = Result<T, Refused>;
 struct Server {
     state: State,
     documents: HashMap<lsp::Uri, Arc<Snapshot>>,
+    /// By document: the colours that the client has.
+    painted: RefCell<HashMap<lsp::Uri, Painted>>,
     config: Config,
     client: lsp::ClientCapabilities,
     pages: Arc<dyn Pages>,
@@ -107,8 +111,8 @@ struct Server {
 
 impl Server {
     fn new(pages: Arc<dyn Pages>, send: Box<dyn Fn(Message) -> bool>, judge: Sender<Task>) -> Self {
-        let (documents, config, client) = Default::default();
-        Server { state: State::Before, documents, config, client, pages, send, judge }
+        let (documents, painted, config, client) = Default::default();
+        Server { state: State::Before, documents, painted, config, client, pages, send, judge }
     }
 
     fn send(&self, message: Message) {
@@ -223,12 +227,20 @@ impl Server {
             Method::TextDocumentSemanticTokensFull => self.of::<lsp::SemanticTokensRequest>(
                 params,
                 |p| p.text_document,
-                |s, _| Ok(Some(colours::tokens(s, s.text.whole()))),
+                |s, _| Ok(Some(self.painted(s).full(s))),
+            ),
+            Method::TextDocumentSemanticTokensFullDelta => self.of::<lsp::SemanticTokensDeltaRequest>(
+                params,
+                |p| p.text_document,
+                |s, p| Ok(Some(self.painted(s).delta(s, &p.previous_result_id))),
             ),
             Method::TextDocumentSemanticTokensRange => self.of::<lsp::SemanticTokensRangeRequest>(
                 params,
                 |p| p.text_document,
-                |s, p| Ok(Some(colours::tokens(s, s.text.span(p.range)))),
+                |s, p| {
+                    let data = colours::tokens(s, s.text.span(p.range));
+                    Ok(Some(lsp::SemanticTokens { result_id: None, data }))
+                },
             ),
             Method::TextDocumentCodeAction => self.of::<lsp::CodeActionRequest>(
                 params,
@@ -293,6 +305,10 @@ impl Server {
         Ok(lsp::TextDocumentContentResult { text })
     }
 
+    fn painted(&self, snapshot: &Snapshot) -> RefMut<'_, Painted> {
+        RefMut::map(self.painted.borrow_mut(), |all| all.entry(snapshot.uri.clone()).or_default())
+    }
+
     fn has_snippets(&self) -> bool {
         let completion = self.client.text_document.as_ref().and_then(|t| t.completion.as_ref());
         completion.and_then(|c| c.completion_item.as_ref()).and_then(|i| i.snippet_support).unwrap_or(false)
@@ -340,6 +356,7 @@ impl Server {
                 let params: lsp::DidCloseTextDocumentParams = read(n.params).ok()?;
                 let uri = params.text_document.uri;
                 self.documents.remove(&uri)?;
+                self.painted.borrow_mut().remove(&uri);
                 self.judge.send(Task::Forget(uri)).ok()?;
             }
             _ => {}
@@ -429,7 +446,7 @@ fn capabilities() -> lsp::ServerCapabilities {
             lsp::SemanticTokensOptions {
                 legend: colours::legend(),
                 range: Some(true.into()),
-                full: Some(true.into()),
+                full: Some(lsp::SemanticTokensFullDelta { delta: Some(true) }.into()),
                 ..Default::default()
             }
             .into(),

@@ -123,7 +123,7 @@ impl<'a> Finder<'a> {
                 let name = text.trim_start_matches('@').trim_matches('"');
                 let quotes = u32::from(text.starts_with("@\""));
                 let span = Span::new(span.start + quotes, span.end - quotes);
-                let is_definition = ["func.func", "private", "public", "nested"].contains(&word(1));
+                let is_definition = defines_function(word(1));
                 let known = self.functions.contains(name);
                 known.then(|| Occurrence { span, symbol: Symbol::Function(name.into()), is_definition })
             }
@@ -163,6 +163,11 @@ fn by_name(snapshot: &Snapshot) -> HashMap<(usize, &str), Vec<u32>> {
         }
     }
     all
+}
+
+/// Does the name behind this word define a function?
+pub fn defines_function(word: &str) -> bool {
+    ["func.func", "private", "public", "nested"].contains(&word)
 }
 
 /// The function that a byte stands in, by its position among those of the text.

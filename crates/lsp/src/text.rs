@@ -48,6 +48,11 @@ impl Text {
         Position { line: line as u32, character: character as u32 }
     }
 
+    /// Positions of bytes that come one after the other.
+    pub fn cursor(&self) -> Cursor<'_> {
+        Cursor { text: self, line: 0, is_ascii: None }
+    }
+
     /// The byte of a position; what lies behind the end of a line is its end, and behind the text the text's.
     pub fn offset(&self, position: Position) -> u32 {
         let (start, text) = self.line(position.line as usize);
@@ -132,6 +137,29 @@ impl Text {
     }
 }
 
+/// Gives positions from the start of a text to its end.
+pub struct Cursor<'a> {
+    text: &'a Text,
+    line: usize,
+    /// Has the line only such characters, if that is known?
+    is_ascii: Option<bool>,
+}
+
+impl Cursor<'_> {
+    /// The position of a byte that is not before the last one's line.
+    pub fn position(&mut self, byte: u32) -> Position {
+        while self.text.starts.get(self.line + 1).is_some_and(|start| *start <= byte) {
+            (self.line, self.is_ascii) = (self.line + 1, None);
+        }
+        let (start, text) = self.text.line(self.line);
+        if *self.is_ascii.get_or_insert_with(|| text.is_ascii()) {
+            let character = (byte as usize).saturating_sub(start).min(text.len());
+            return Position { line: self.line as u32, character: character as u32 };
+        }
+        self.text.position(byte)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +185,10 @@ mod tests {
         assert_eq!(text.offset(at(9, 9)), text.text.len() as u32);
         // The end of a line is before its `\r\n`.
         assert_eq!(text.position(x + 2), at(1, 7));
+        let mut cursor = text.cursor();
+        for byte in 0..=text.text.len() as u32 {
+            assert_eq!(cursor.position(byte), text.position(byte), "{byte}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::program::{Bindings, Input, Kernel, Limits, Need, Progress};
 use crate::{ConvType, Elem, Error, Literal, Missing, Number, Result};
 use std::sync::Arc;
 use tessera_exec::interp::watch;
+pub use tessera_exec::origin::Moment;
 use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 use tessera_ir::{Def, ValueId};
 use tessera_isa::sem::Fixpipe;
@@ -19,6 +20,8 @@ pub struct Given {
     pub shapes: Vec<(String, Vec<u64>)>,
     /// How often the kernel runs.
     pub blocks: u32,
+    /// The moment that is asked about; left out: when everything is done.
+    pub until: Option<Moment>,
     /// Where a run is stopped.
     pub limits: Limits,
     /// Where runs tell how far they are.
@@ -27,7 +30,8 @@ pub struct Given {
 
 impl Default for Given {
     fn default() -> Self {
-        Given { set: Vec::new(), shapes: Vec::new(), blocks: 1, limits: Limits::default(), progress: None }
+        let (set, shapes) = Default::default();
+        Given { set, shapes, blocks: 1, until: None, limits: Limits::default(), progress: None }
     }
 }
 
@@ -124,6 +128,7 @@ impl Given {
             ..Bindings::default()
         };
         let mut watching = Watch::new(terms, numbers.to_vec(), keep == Keep::Log);
+        watching.until = self.until;
         watching.contents = (keep == Keep::Contents).then(Default::default);
         let (outcome, watch) = watch(kernel.prepared(bindings, &placement), watching);
         if let Some(undecided) = &watch.undecided {

@@ -7,8 +7,8 @@ mod target;
 
 use crate::formula::{Formula, Node, Written, number_text, step};
 use crate::program::{Kernel, Need};
-pub use crate::symbolic::Given;
 use crate::symbolic::{ELEMENTS, Explain, Keep, constant_text, function_text, place};
+pub use crate::symbolic::{Given, Moment};
 use crate::{Elem, Error, Missing, Result};
 use std::collections::HashSet;
 pub use target::Target;
@@ -105,7 +105,7 @@ pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> R
     let is_converted = |f: &Formula| matches!(f.term, Node::Apply { function: Written::Before(_), .. });
     let formula = ids.and_then(|ids| explain.formula(ids, is_full)).filter(|f| !is_converted(f));
     let mut walk = Walk::new(kernel, given, &log, is_full);
-    walk.follow(bytes, log.events.len(), None, Some(target.to_string()), 0);
+    walk.follow(bytes, log.events.len(), given.until.map(|m| m.block), Some(target.to_string()), 0);
     Ok(Way { formula, hops: walk.hops, is_cut: walk.is_cut })
 }
 

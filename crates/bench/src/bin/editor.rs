@@ -31,6 +31,8 @@ struct Client {
     next: i32,
     version: i32,
     judged: i64,
+    /// The name of the last answer.
+    result: Option<String>,
 }
 
 impl Client {
@@ -47,11 +49,16 @@ impl Client {
         let change = json!([{"range": {"start": at, "end": end}, "text": text}]);
         let document = json!({"uri": URI, "version": self.version});
         self.tell("textDocument/didChange", json!({"textDocument": document, "contentChanges": change}));
-        self.ask(method, params);
+        let mut params = params.clone();
+        if let Some(id) = self.result.take() {
+            params["previousResultId"] = json!(id);
+        }
+        self.result = self.ask(method, &params);
         start.elapsed()
     }
 
-    fn ask(&mut self, method: &str, params: &Value) {
+    /// Asks; gives the name of the answer, where it has one.
+    fn ask(&mut self, method: &str, params: &Value) -> Option<String> {
         self.next += 1;
         let request = Request::new(self.next.into(), method.into(), params);
         self.connection.sender.send(request.into()).expect("the server listens");
@@ -59,7 +66,8 @@ impl Client {
             match self.connection.receiver.recv().expect("an answer") {
                 Message::Response(response) => {
                     serde_json::to_string(&response).expect("an answer is text");
-                    return;
+                    let answer = response.response_result.ok()?;
+                    return answer["resultId"].as_str().map(String::from);
                 }
                 message => self.note(&message),
             }
@@ -87,7 +95,7 @@ impl Client {
 fn main() {
     let (connection, server) = Connection::memory();
     let server = std::thread::spawn(|| tessera_lsp::serve(server, Arc::new(CommandPages)).expect("a session"));
-    let mut client = Client { connection, next: 0, version: 1, judged: 0 };
+    let mut client = Client { connection, next: 0, version: 1, judged: 0, result: None };
     client.ask("initialize", &json!({"processId": null, "rootUri": null, "capabilities": {}}));
     client.tell("initialized", json!({}));
     let text = program();
@@ -120,6 +128,7 @@ fn main() {
         ("formatting", "textDocument/formatting", of(json!({"options": {"tabSize": 2, "insertSpaces": true}}))),
         ("semantic tokens, a screen", "textDocument/semanticTokens/range", of(json!({ "range": screen }))),
         ("semantic tokens, all", "textDocument/semanticTokens/full", of(json!({}))),
+        ("semantic tokens, what changed", "textDocument/semanticTokens/full/delta", of(json!({}))),
         ("inlay hints, a screen", "textDocument/inlayHint", of(json!({ "range": screen }))),
         ("code actions", "textDocument/codeAction", of(json!({"range": screen, "context": {"diagnostics": []}}))),
     ];

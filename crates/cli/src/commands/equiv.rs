@@ -80,6 +80,7 @@ impl Known {
             blocks: self.blocks,
             limits: self.limits.into(),
             progress: Some(progress),
+            ..Given::default()
         };
         (given, shown)
     }

@@ -1,6 +1,6 @@
 //! Tasks: a program that does not work comes in, and goes out mended.
 
-use super::client::{Client, apply, slice};
+use super::client::{Client, URI, apply, slice};
 use serde_json::{Value, json};
 use tessera_lsp::Exit;
 
@@ -123,6 +123,66 @@ fn a_loop_that_races_gets_all_its_flags() {
     assert!(!client.diagnostics(|list| !list.is_empty()).is_empty());
 }
 
+/// What is other than before, put into what was there, is what there is.
+#[test]
+fn colours_change_where_the_text_does() {
+    let mut client = Client::with(RACE, Value::Null);
+    let document = json!({"uri": URI});
+    let full = client.ask("textDocument/semanticTokens/full", json!({"textDocument": document})).unwrap();
+    let numbers = |v: &Value| v.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect::<Vec<_>>();
+    let (mut data, mut id) = (numbers(&full["data"]), full["resultId"].clone());
+    let changes = [
+        RACE.replace("%c16, %c16", "%c16,   %c16"),
+        RACE.replace("    pto.tload", "    // é😀\n    pto.tload"),
+        RACE.replace("    return\n", ""),
+        String::new(),
+        RACE.to_string(),
+    ];
+    for text in changes {
+        client.change(&text);
+        let params = json!({"textDocument": document, "previousResultId": id});
+        let delta = client.ask("textDocument/semanticTokens/full/delta", params).unwrap();
+        for edit in delta["edits"].as_array().unwrap() {
+            let start = edit["start"].as_u64().unwrap() as usize;
+            let end = start + edit["deleteCount"].as_u64().unwrap() as usize;
+            data.splice(start..end, numbers(&edit["data"]));
+        }
+        id = delta["resultId"].clone();
+        let full = client.ask("textDocument/semanticTokens/range", json!({
+            "textDocument": document, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 999, "character": 0}},
+        }));
+        assert_eq!(data, numbers(&full.unwrap()["data"]), "{text}");
+    }
+    // Who names an answer that is gone gets everything.
+    let params = json!({"textDocument": document, "previousResultId": "long ago"});
+    assert_eq!(numbers(&client.ask("textDocument/semanticTokens/full/delta", params).unwrap()["data"]), data);
+}
+
+/// Each race of the loop has a quick fix; those that go round it get a set before the loop and a wait after it.
+#[test]
+fn a_loop_that_races_is_mended_flag_by_flag() {
+    let text = RACE.replace("    pto.tload", "    scf.for %i = %c1 to %c16 step %c1 {\n    pto.tload");
+    let text = text.replace("    return", "    }\n    return");
+    let mut client = Client::with(&text, Value::Null);
+    let mut found = client.diagnostics(|list| !list.is_empty());
+    let mut titles = Vec::new();
+    while let Some(first) = found.first() {
+        assert!(titles.len() < 8, "it does not end: {titles:?}");
+        let actions = client.actions(&first["range"]);
+        let action = actions.iter().find(|a| a["kind"] == "quickfix").expect("a way out");
+        titles.push(action["title"].as_str().unwrap().to_string());
+        client.apply(&action["edit"]);
+        found = client.diagnostics(|_| true);
+    }
+    let round: Vec<&String> = titles.iter().filter(|t| t.contains("before the loop of line 9")).collect();
+    assert!(!round.is_empty() && round.len() < titles.len(), "{titles:?}");
+    let lines: Vec<&str> = client.text.lines().map(str::trim).collect();
+    let head = lines.iter().position(|l| l.starts_with("scf.for")).unwrap();
+    let end = lines.iter().position(|l| *l == "}").unwrap();
+    assert!(lines[head - 1].starts_with("pto.set_flag"), "{}", client.text);
+    assert!(lines[end + 1].starts_with("pto.wait_flag"), "{}", client.text);
+}
+
 #[test]
 fn a_slip_is_mended_by_what_the_help_says() {
     let cases = [
@@ -184,6 +244,17 @@ fn operands_types_and_attributes_are_completed_from_the_table() {
     assert_eq!(at("func.call @"), ["@k"]);
     // Nothing is completed in a comment.
     assert_eq!(at("// pto.ta"), Vec::<String>::new());
+    // The attributes of functions and modules, and their values; a quote that stands there already stays.
+    for written in ["func.func @f() attributes {", "func.func @f() attributes {pto.entry, pt"] {
+        assert_eq!(at(written), ["pto.entry", "pto.sync = ", "pto.kernel_kind = "], "{written}");
+    }
+    assert_eq!(at("func.func @f() attributes {pto.sync = "), ["\"manual\"", "\"auto\""]);
+    assert_eq!(at("func.func @f() attributes {pto.sync = \"ma"), ["manual", "auto"]);
+    assert_eq!(at("module attributes {pto.target_arch = "), ["\"cpu\"", "\"a2a3\"", "\"a5\""]);
+    assert_eq!(
+        at("func.func @f() attributes {pto.kernel_kind = "),
+        ["#pto.kernel_kind<cube>", "#pto.kernel_kind<vector>"]
+    );
     let item = json!({"label": "pto.tadd", "data": "tadd"});
     let resolved = client.ask("completionItem/resolve", item).unwrap();
     assert!(resolved["documentation"]["value"].as_str().unwrap().contains("TADD, an instruction"));

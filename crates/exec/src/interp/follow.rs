@@ -5,7 +5,7 @@ use super::parallel::{self, Buffer, Left};
 use super::{Outcome, Run, meeting};
 use crate::engine::memory::MemoryId;
 use crate::lower::Failure;
-use crate::origin::{Output, Watch};
+use crate::origin::{Moment, Output, Watch};
 
 /// Why there is no answer about blocks that see each other's writes.
 const NOT_FOLLOWED: &str = "all blocks meet, and what goes between them is not followed";
@@ -34,9 +34,10 @@ pub fn run(mut run: Run<'_>, mut watch: Watch) -> (Outcome, Watch) {
     }
     let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];
-    for block in 0..blocks {
+    let only = cores.list.first().and_then(|exec| exec.watch.as_ref()?.until);
+    for block in (0..blocks).filter(|block| only.is_none_or(|only| only.block == *block)) {
         let mut one = Left::default();
-        one.failure = watched_block(&mut cores, &run, &buffers, block).err();
+        one.failure = watched_block(&mut cores, &run, &buffers, block, only).err();
         for exec in &mut cores.list {
             one.warnings.append(&mut exec.found.warnings);
         }
@@ -71,7 +72,13 @@ pub fn run(mut run: Run<'_>, mut watch: Watch) -> (Outcome, Watch) {
     (parallel::merge(&run, buffers, left), watch)
 }
 
-fn watched_block(cores: &mut Cores<'_>, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+fn watched_block(
+    cores: &mut Cores<'_>,
+    run: &Run<'_>,
+    buffers: &[Buffer],
+    block: u32,
+    until: Option<Moment>,
+) -> Result<(), Failure> {
     if let Some(watch) = &mut cores.turn(0)?.watch {
         watch.begin_block(block);
         for (k, buffer) in (0..).zip(buffers) {
@@ -85,10 +92,11 @@ fn watched_block(cores: &mut Cores<'_>, run: &Run<'_>, buffers: &[Buffer], block
             exec.watch_given(*value, input)?;
         }
     }
-    if !cores.advance()? {
+    let is_before = until.is_some_and(|until| until.instructions == 0);
+    if !is_before && !cores.advance()? {
         return Err(cores.deadlock());
     }
-    if block + 1 == run.blocks.max(1) {
+    if until.is_some() || block + 1 == run.blocks.max(1) {
         for (value, core) in &run.outputs {
             // A tile lies at the same place on both vector cores.
             let (exec, _) = cores.owner(*value, 0)?;

@@ -127,6 +127,9 @@ impl Exec<'_> {
             ScalarType::Float(_) => elem.encode_f64(f64::from_bits(value as u64), Overflow::Infinity),
             _ => elem.encode_int(value.into(), Overflow::Infinity),
         };
+        if let Some(recorder) = &mut self.recorder {
+            recorder.has_scalar = true;
+        }
         let byte = if elem.is_fp4() { at / 2 } else { at } as usize;
         let len = elem.size().unwrap_or(1) as usize;
         self.engine.reserve(pointer.buffer, (byte + len) as u64)?;

@@ -1,7 +1,7 @@
 //! Issuing tile instructions: what was made ready for the same operands runs straight away.
 
 use super::code::Site;
-use super::step::Exec;
+use super::step::{Exec, Stop};
 use crate::engine::{Binding, TileId, stores};
 use crate::lower::{Effect, Failure};
 use smallvec::SmallVec;
@@ -11,12 +11,16 @@ use tessera_isa::inst::{Inst, ScalarArg};
 use tessera_isa::ops::Role;
 
 impl Exec<'_> {
-    pub fn issue(&mut self, index: usize) -> Result<(), Failure> {
+    pub fn issue(&mut self, index: usize) -> Result<(), Stop> {
         let Some(site) = self.cx.program.sites.get(index) else {
-            return Err(Diagnostic::internal(self.cx.func.span, format!("the program has no instruction {index}")));
+            let what = format!("the program has no instruction {index}");
+            return Err(Diagnostic::internal(self.cx.func.span, what).into());
         };
         let done = if site.may_wait && self.fuses() { self.defer(index, site) } else { self.issue_site(index, site) };
-        done.map_err(|e| self.at(site.at, e))
+        done.map_err(|stop| match stop {
+            Stop::Failed(e) => self.at(site.at, e).into(),
+            other => other,
+        })
     }
 
     /// May the bytes of instructions wait for those of the next ones? Nobody looks at them in between.
@@ -26,7 +30,7 @@ impl Exec<'_> {
     }
 
     /// Issues an instruction that may wait: it has no more to it than its tiles and what is done to them.
-    fn defer(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    fn defer(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
         self.engine.issued += 1;
         if !site.results.is_empty() {
             self.begin_results(site)?;
@@ -46,7 +50,7 @@ impl Exec<'_> {
     }
 
     #[inline]
-    fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
         self.settle()?;
         self.engine.issued += 1;
         if !site.results.is_empty() {
@@ -70,7 +74,7 @@ impl Exec<'_> {
 
     /// Runs the instruction that was made ready, and tells what there is to tell.
     #[inline]
-    fn finish(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    fn finish(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
         let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         let effect = match self.engine.run(index, start) {
             Err(e) if self.is_about_data(site, &e) => Effect::default(),
@@ -93,7 +97,10 @@ impl Exec<'_> {
         if self.trace.is_some() {
             self.trace_line(site);
         }
-        Ok(())
+        match self.watch.as_mut().is_some_and(|watch| watch.has_reached()) {
+            true => Err(Stop::Reached),
+            false => Ok(()),
+        }
     }
 
     /// Makes the variant for the operands as they are the current one.

@@ -25,7 +25,7 @@ pub use crate::engine::TileData;
 use crate::engine::memory::Memories;
 use crate::lower::Failure;
 pub use follow::run as watch;
-pub use record::{Recorded, Step};
+pub use record::{Recorded, Step, Stored};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};

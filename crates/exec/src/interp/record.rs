@@ -1,8 +1,10 @@
-//! A run step by step: what each instruction was, and which tiles are other than before.
+//! A run step by step: what each instruction was, and which tiles and buffers are other than before.
 
 use super::TileOutput;
 use super::code::Site;
 use super::step::Exec;
+use crate::engine::memory::{Memories, MemoryId};
+use crate::engine::stores;
 use rustc_hash::FxHashMap;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::inst::Inst;
@@ -10,12 +12,17 @@ use tessera_isa::inst::Inst;
 /// Bytes of tiles that are looked at; what comes later is not recorded.
 const MOST: usize = 1 << 28;
 
+/// Bytes of the widest element.
+const WIDEST: usize = 8;
+
 /// One block, step by step.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     pub block: u32,
     /// The tiles before the first instruction.
     pub start: Vec<TileOutput>,
+    /// The buffers of arguments then.
+    pub buffers: Vec<Stored>,
     pub steps: Vec<Step>,
     /// Did it go on for too long to record all of it?
     pub is_cut: bool,
@@ -33,6 +40,19 @@ pub struct Step {
     pub tiles: Vec<Option<ValueId>>,
     /// The tiles that are other than before, each as one vector core sees it.
     pub changed: Vec<TileOutput>,
+    /// The parts of global memory that are.
+    pub stored: Vec<Stored>,
+}
+
+/// A part of an argument's buffer.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    pub value: ValueId,
+    /// The first byte; all of its elements are whole.
+    pub at: usize,
+    pub bytes: Vec<u8>,
+    /// By byte: `0xFF` where it is defined.
+    pub defined: Vec<u8>,
 }
 
 /// Goes from core to core with the memories.
@@ -41,7 +61,39 @@ pub(crate) struct Recorder {
     pub block: Recorded,
     /// The hash of what each tile last held.
     seen: FxHashMap<(ValueId, u8), u64>,
+    /// By buffer: its argument, and what it last held.
+    buffers: Vec<(ValueId, Vec<u8>, Vec<u8>)>,
     looked: usize,
+    /// Did a scalar go to global memory since it was asked last?
+    pub has_scalar: bool,
+}
+
+impl Recorder {
+    pub fn new(buffers: impl Iterator<Item = ValueId>) -> Self {
+        Recorder { buffers: buffers.map(|value| (value, Vec::new(), Vec::new())).collect(), ..Recorder::default() }
+    }
+
+    /// The parts of global memory that are other than when it was asked last.
+    fn stored(&mut self, memories: &Memories) -> Vec<Stored> {
+        self.has_scalar = false;
+        let mut all = Vec::new();
+        for (k, (value, bytes, defined)) in (0..).zip(&mut self.buffers) {
+            let Some(memory) = memories.get(MemoryId::buffer(k)) else { continue };
+            let now = memory.bytes();
+            let known = memory.defined().expand(0, now.len());
+            self.looked += now.len();
+            let is_new = |n: &usize| bytes.get(*n) != now.get(*n) || defined.get(*n) != known.get(*n);
+            let first = (0..now.len()).find(is_new);
+            if let Some((first, last)) = first.zip((0..now.len()).rfind(is_new)) {
+                // Whole elements, whatever they are.
+                let (at, end) = (first / WIDEST * WIDEST, (last / WIDEST * WIDEST + WIDEST).min(now.len()));
+                let [bytes, defined] = [now, &known].map(|all| all.get(at..end).unwrap_or_default().to_vec());
+                all.push(Stored { value: *value, at, bytes, defined });
+            }
+            (*bytes, *defined) = (now.to_vec(), known);
+        }
+        all
+    }
 }
 
 impl Exec<'_> {
@@ -51,6 +103,8 @@ impl Exec<'_> {
         if let Some(recorder) = &mut self.recorder {
             recorder.block.block = self.block;
             recorder.block.start.extend(changed);
+            let stored = recorder.stored(&self.engine.memories);
+            recorder.block.buffers.extend(stored);
         }
     }
 
@@ -68,9 +122,15 @@ impl Exec<'_> {
             inst,
             tiles: site.tiles.iter().map(|(_, slot)| self.value_of(*slot)).collect(),
             changed: self.changed(),
+            stored: Vec::new(),
         };
         if let Some(recorder) = &mut self.recorder {
-            recorder.block.steps.push(step);
+            let stored = if stores(&site.inst) || recorder.has_scalar {
+                recorder.stored(&self.engine.memories)
+            } else {
+                Vec::new()
+            };
+            recorder.block.steps.push(Step { stored, ..step });
         }
     }
 

@@ -451,6 +451,8 @@ pub(crate) enum Stop {
     Failed(Failure),
     /// It waits for another one.
     Waits,
+    /// What is asked about is here ([`Watch::until`]).
+    Reached,
 }
 
 impl From<Failure> for Stop {
@@ -467,7 +469,7 @@ impl Stop {
                 failure.notes.push(note());
                 Stop::Failed(failure)
             }
-            Stop::Waits => Stop::Waits,
+            other => other,
         }
     }
 }

@@ -110,7 +110,9 @@ impl MapKernel {
                 *from = operand;
             }
         }
-        let chosen = choose(&mapped, level.clamped()).filter(|_| nest.elements() > 0);
+        // A page runs small programs and is loaded as a whole: there the safe twin does, and the kernels are left out.
+        let is_quick = !cfg!(target_arch = "wasm32") && nest.elements() > 0;
+        let chosen = is_quick.then(|| choose(&mapped, level.clamped())).flatten();
         MapKernel {
             raw: chosen.map(|c| c.0),
             spans: [0, 1, 2, 3].map(|k: usize| nest.span(k)),

@@ -70,6 +70,13 @@ pub struct Undecided {
     pub why: String,
 }
 
+/// A moment of a run: so many instructions of a block have run. Other blocks do not count, since none sees another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    pub block: u32,
+    pub instructions: u64,
+}
+
 /// Follows every byte of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
@@ -82,6 +89,10 @@ pub struct Watch {
     pub outputs: Vec<Output>,
     /// What was printed, in order.
     pub printed: Vec<Output>,
+    /// Where it ends, if not where the program does.
+    pub until: Option<Moment>,
+    /// Instructions of the block that have run.
+    issued: u64,
     /// By tile: a hash of the origins of its valid region when it was last written, where somebody wants to know.
     pub contents: Option<FxHashMap<ValueId, u64>>,
     /// The input number of each argument.
@@ -126,6 +137,13 @@ impl Watch {
         self.now = Now { block, ..Now::default() };
         self.planes.clear();
         self.written.clear();
+        self.issued = 0;
+    }
+
+    /// An instruction ran; is it the last one that counts?
+    pub(crate) fn has_reached(&mut self) -> bool {
+        self.issued += 1;
+        self.until.is_some_and(|until| until.instructions == self.issued)
     }
 
     /// A block ends: what it wrote stands, over what lower blocks wrote.

@@ -14,6 +14,7 @@ pub(crate) use links::{Links, Wait};
 use super::Run;
 use super::code::Meet;
 use super::parallel::{Buffer, set_up};
+use super::record::Recorder;
 use super::step::{Context, Exec, Stop};
 use crate::engine::memory::{Memories, MemoryId, Taken};
 use crate::lower::Failure;
@@ -129,7 +130,7 @@ impl<'a> Cores<'a> {
         }
         let cores = [0, 1, 2].map(|n| self.list.iter().any(|exec| exec.cx.process.place() == n));
         if run.record {
-            self.turn(0)?.recorder = Some(Box::default());
+            self.turn(0)?.recorder = Some(Box::new(Recorder::new(buffers.iter().map(|b| b.value))));
             for n in (0..count).rev() {
                 self.turn(n)?.record_start();
             }
@@ -172,6 +173,8 @@ impl<'a> Cores<'a> {
                         moved = true;
                     }
                     Err(Stop::Waits) => {}
+                    // Whatever the others do comes later.
+                    Err(Stop::Reached) => return Ok(true),
                     Err(Stop::Failed(failure)) => return Err(failure),
                 }
             }
@@ -254,7 +257,7 @@ impl Exec<'_> {
         };
         met.map_err(|stop| match stop {
             Stop::Failed(failure) => self.at(at, failure).into(),
-            Stop::Waits => stop,
+            other => other,
         })
     }
 }
