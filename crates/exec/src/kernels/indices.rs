@@ -6,7 +6,7 @@ use tessera_isa::elem::Elem;
 /// Are all indices of this type at least 0, and below `end`?
 pub(crate) fn are_below(elem: Elem, indices: &[u8], end: usize) -> bool {
     // Read as unsigned, a negative index is beyond half of its type.
-    let end = |half: usize| end.min(if elem.is_signed() { half } else { 2 * half });
+    let end = |half: usize| end.min(if elem.is_signed() { half } else { half.saturating_mul(2) });
     match elem.bits() {
         32 => (largest_of_words(indices) as usize) < end(1 << 31) || indices.is_empty(),
         16 => usize::from(largest_of_halves(indices)) < end(1 << 15) || indices.is_empty(),
