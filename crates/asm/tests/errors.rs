@@ -176,6 +176,14 @@ fn files_and_regions() {
         &[("type-mismatch", 3, 5)],
     );
     check("func.func @f(%c: i1) {\n  %x = scf.if %c -> (index) {\n  }\n  return\n}", &[("syntax-region", 2, 3)]);
+    // What a loop hands to its region stands in its head.
+    let labelled =
+        |head: &str| format!("func.func @f(%n: index, %c: i1) {{\n  {head} {{\n  ^bb0(%y: index):\n  }}\n  return\n}}");
+    check(&labelled("scf.for %i = %n to %n step %n"), &[("syntax-region", 3, 8)]);
+    check(&labelled("scf.if %c"), &[("syntax-region", 3, 8)]);
+    check(&labelled("pto.section.cube"), &[("syntax-region", 3, 8)]);
+    // Tokens between cores are no values.
+    check("%x = pto.sync.wait <PIPE_V>, 3 : index", &[("operand-count", 1, 1)]);
     check("return", &[("syntax-region", 1, 1)]);
     check("%a = arith.constant 1 : index\nscf.yield %a : index", &[("syntax-region", 2, 1)]);
     check("", &[("syntax-expected", 1, 1)]);

@@ -9,6 +9,7 @@ pub mod bind;
 pub mod commands;
 mod complete;
 pub mod limits;
+mod memory;
 pub mod output;
 pub mod policy;
 pub mod process;

@@ -97,7 +97,7 @@ impl Parser<'_> {
             let _: Res<()> = self.fail("type-mismatch", results.start, text, "use index or an integer type");
         }
         self.resolve_all(&mut op, &carried.inits, Role::Init);
-        let block = self.region(&args)?;
+        let block = self.region_of(&args)?;
         op.blocks.push(block);
         self.check_yield(block, &OpKind::Yield, &types, head)?;
         self.finish_region(op, results, &types)
@@ -111,10 +111,10 @@ impl Parser<'_> {
         let mut op = Op::new(OpKind::If, TextForm::Ssa, head);
         condition.ty = Some((self.common.i1, condition.span));
         self.resolve_all(&mut op, &[condition], Role::Number);
-        let then = self.region(&[])?;
+        let then = self.region_of(&[])?;
         self.check_yield(then, &OpKind::Yield, &types, head)?;
         let other = if self.eat_word("else") {
-            let block = self.region(&[])?;
+            let block = self.region_of(&[])?;
             self.check_yield(block, &OpKind::Yield, &types, head)?;
             block
         } else {
@@ -138,7 +138,7 @@ impl Parser<'_> {
         let args = self.pair(&mut carried, &ins, head)?;
         let mut op = Op::new(OpKind::While, TextForm::Ssa, head);
         self.resolve_all(&mut op, &carried.inits, Role::Init);
-        let before = self.region(&args)?;
+        let before = self.region_of(&args)?;
         self.check_yield(before, &OpKind::Condition, &outs, head)?;
         self.expect_word("do")?;
         let after = self.region(&[])?;

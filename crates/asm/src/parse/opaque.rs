@@ -157,7 +157,7 @@ impl Parser<'_> {
     pub(super) fn section(&mut self, results: &Results, word: &str) -> Res<()> {
         self.bump();
         let head = results.start.to(self.prev);
-        let body = self.region(&[])?;
+        let body = self.region_of(&[])?;
         self.section_of(results, word, head, body)
     }
 

@@ -37,6 +37,17 @@ impl Parser<'_> {
         outcome.and(if opened { Ok(block) } else { Err(Failed) })
     }
 
+    /// The same where the head has all arguments: a label may stand there, and names none.
+    pub(super) fn region_of(&mut self, args: &[BlockArg]) -> Res<BlockId> {
+        let block = self.region(args)?;
+        if let Some(more) = self.func.block(block).args.get(args.len()) {
+            let at = (self.func.value(*more).span, "one too many");
+            let text = format!("the label names arguments, and the region has the {} of its head", args.len());
+            return self.fail_at("syntax-region", at, text, "leave the label out");
+        }
+        Ok(block)
+    }
+
     fn region_body(&mut self, block: BlockId, args: &[BlockArg], open: Span) -> Res<()> {
         for arg in args {
             self.block_arg(block, arg);

@@ -13,7 +13,8 @@ use crate::types::pointer_space;
 use smallvec::{SmallVec, smallvec};
 use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId, ViewType};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{Form, Opcode, Role, Text};
+use tessera_isa::ops::{Form, Opcode, Order, Role, Text};
+use tessera_isa::sem::Sem;
 use tessera_isa::tile::Extent;
 
 /// An operation on the way: its operands by role, its result types, attributes and words.
@@ -82,7 +83,13 @@ impl Parser<'_> {
             }
             Text::Pipe(text) => self.pipe_text(&mut draft, results, opcode, text)?,
             Text::Attributes | Text::Ignored => {}
-            _ => self.synchronisation(&mut draft)?,
+            _ => {
+                self.synchronisation(&mut draft)?;
+                // A token of another core is no value.
+                if matches!(opcode.info().sem, Sem::Orders(Order::CoreSet | Order::CoreWait)) {
+                    draft.types.clear();
+                }
+            }
         }
         let loc = self.tail(&mut draft.entries)?;
         self.finish_special(results, opcode, form, draft, loc)

@@ -44,6 +44,7 @@ impl Pages for CommandPages {
 }
 
 pub fn run(_: &Args) -> Outcome {
+    crate::memory::keep();
     let (connection, threads) = Connection::stdio();
     let ended = tessera_lsp::serve(connection, Arc::new(CommandPages));
     let exit = ended.map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
