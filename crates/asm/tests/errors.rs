@@ -182,6 +182,12 @@ fn files_and_regions() {
     check(&labelled("scf.for %i = %n to %n step %n"), &[("syntax-region", 3, 8)]);
     check(&labelled("scf.if %c"), &[("syntax-region", 3, 8)]);
     check(&labelled("pto.section.cube"), &[("syntax-region", 3, 8)]);
+    // One word names a pipe.
+    check("pto.sync.set <1x256>, 16", &[("syntax-expected", 1, 16)]);
+    // An input without a type has one that all its uses take.
+    let twice = "%d = pto.alloc_tile valid_row = %r valid_col = %r : !pto.tile_buf<vec, 16x32xf16, valid=?x?>\npto.tfillpad_expand ins(%r : f16) \
+                 outs(%d : !pto.tile_buf<vec, 16x32xf16, valid=?x?>)";
+    check(twice, &[("type-mismatch", 2, 30)]);
     // Tokens between cores are no values.
     check("%x = pto.sync.wait <PIPE_V>, 3 : index", &[("operand-count", 1, 1)]);
     check("return", &[("syntax-region", 1, 1)]);

@@ -45,8 +45,8 @@ pub(super) struct Scope {
     pub forward: FxHashSet<ValueId>,
     /// What a reinterpreted memref counts its offset from: the value that its chain of casts starts with.
     pub bases: rustc_hash::FxHashMap<ValueId, ValueId>,
-    /// Inputs of a listing whose type is only the usual one for their role.
-    pub defaulted: FxHashSet<ValueId>,
+    /// Inputs of a listing whose type is only the usual one for their role, with that.
+    pub defaulted: rustc_hash::FxHashMap<ValueId, Role>,
 }
 
 impl Scope {
@@ -162,7 +162,7 @@ impl Parser<'_> {
             && let Some(v) = self.scope.find(name)
         {
             let id = self.func.value(v).ty;
-            let usual = self.scope.defaulted.contains(&v) && raw.ty.is_some();
+            let usual = self.scope.defaulted.contains_key(&v) && raw.ty.is_some();
             if id != UNKNOWN && !usual {
                 return Some(id);
             }
@@ -202,7 +202,7 @@ impl Parser<'_> {
             (Some(ty), _) => Some(self.add_value(name, ty, def, raw.span)),
             (None, Some(usual)) => {
                 let v = self.add_value(name, (usual, raw.span), def, raw.span);
-                self.scope.defaulted.insert(v);
+                self.scope.defaulted.insert(v, role);
                 Some(v)
             }
             (None, None) => None,
@@ -236,7 +236,9 @@ impl Parser<'_> {
         if known == written || known == UNKNOWN {
             return;
         }
-        if self.scope.defaulted.contains(&value) && matches!(self.module.types.get(written), Type::Scalar(_)) {
+        let ty = self.module.types.get(written);
+        let plays = |role: &Role| ty.plays(*role);
+        if matches!(ty, Type::Scalar(_)) && self.scope.defaulted.get(&value).is_some_and(plays) {
             self.scope.defaulted.remove(&value);
             let v = self.func.value_mut(value);
             (v.ty, v.type_span) = (written, span);

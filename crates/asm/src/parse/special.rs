@@ -468,8 +468,12 @@ impl Parser<'_> {
     fn synchronisation(&mut self, draft: &mut Draft) -> Res<()> {
         let is_group = self.at_word("ins") && self.second().kind == Tok::LParen;
         let group = is_group.then(|| [self.bump(), self.bump()][1].span);
-        let mut open = 0u32;
+        let (mut open, mut last) = (0u32, Tok::Comma);
         loop {
+            let is_item = |tok: Tok| matches!(tok, Tok::Word | Tok::Int);
+            if is_item(std::mem::replace(&mut last, self.tok.kind)) && is_item(self.tok.kind) && open > 0 {
+                return self.expected("`,`");
+            }
             if open > 0 && self.tok.first && self.at_next_statement() {
                 return self.expected("`]`");
             }
