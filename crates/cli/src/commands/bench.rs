@@ -77,7 +77,6 @@ struct ProgramLine<'a> {
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    crate::memory::keep();
     let cases: Vec<&Case> = cases().filter(|c| c.name.contains(&args.filter)).collect();
     let programs: Vec<&Programs> = PROGRAMS.iter().filter(|p| p.name.contains(&args.filter)).collect();
     if cases.is_empty() && programs.is_empty() {
