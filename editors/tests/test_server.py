@@ -130,7 +130,7 @@ async def test_every_request_is_answered(client: LanguageClient):
     tokens = await client.text_document_semantic_tokens_full_async(lsp.SemanticTokensParams(identifier))
     assert len(tokens.data) % 5 == 0 and len(tokens.data) > 100
     delta = lsp.SemanticTokensDeltaParams(identifier, tokens.result_id)
-    assert (await client.text_document_semantic_tokens_full_delta_async(delta)).edits == []
+    assert len((await client.text_document_semantic_tokens_full_delta_async(delta)).edits) == 0
     assert await client.text_document_inlay_hint_async(lsp.InlayHintParams(identifier, whole)) is not None
     options = lsp.FormattingOptions(tab_size=2, insert_spaces=True)
     edits = await client.text_document_formatting_async(lsp.DocumentFormattingParams(identifier, options))
