@@ -17,6 +17,7 @@ mod mismatch;
 mod module;
 mod names;
 mod opaque;
+mod order;
 mod pipes;
 mod region;
 mod special;
