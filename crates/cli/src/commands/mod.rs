@@ -22,12 +22,12 @@ pub mod trace;
 
 use crate::complete::Completed;
 use crate::policy::{Format, Policy};
-use crate::session::{Failure, Outcome, Session, USAGE_ERROR};
+use crate::session::{Failure, Outcome, Session, UNDECIDED, USAGE_ERROR};
 use crate::source::Source;
 use crate::words;
 use clap::{Parser, Subcommand};
 use std::path::Path;
-use tessera::{Error, Kernel, Profile, Program};
+use tessera::{Error, ErrorKind, Kernel, Profile, Program};
 use tessera_isa::diag::{Diagnostic, nearest};
 
 /// Assemble, verify, place and run programs of the PTO tile ISA's layout instructions.
@@ -184,7 +184,11 @@ impl Loaded {
     /// Reports an error that is the command line's fault or the program's.
     fn refuse<T>(&self, session: &mut Session<'_>, policy: &Policy, error: &Error, usage: bool) -> Result<T, Failure> {
         let code = self.report(session, policy, &words::diagnostics(error))?;
-        Err(Failure::reported(if usage { USAGE_ERROR } else { code }))
+        Err(Failure::reported(match error.kind() {
+            _ if usage => USAGE_ERROR,
+            ErrorKind::Undecided => UNDECIDED,
+            _ => code,
+        }))
     }
 
     fn report(&self, session: &mut Session<'_>, policy: &Policy, found: &[Diagnostic]) -> Outcome {

@@ -114,7 +114,9 @@ impl State {
         join(&mut self.start[pipe as usize], token);
         join(&mut self.done[pipe as usize], token);
         if pipe == Pipe::S {
-            join(&mut self.issued, token);
+            // The wait comes after everything on S, and nothing is issued before it is over.
+            let known = self.token(pipe);
+            join(&mut self.issued, &known);
         }
     }
 

@@ -84,12 +84,8 @@ pub fn insert(
             Verdict::RaceFree if is_mixed => return Ok(fewest(module, synced, profile, placement, &options)),
             Verdict::RaceFree => return Ok(synced),
             Verdict::Undecided => {
-                return Err(report
-                    .diagnostics
-                    .into_iter()
-                    .next_back()
-                    .map(Box::new)
-                    .unwrap_or_else(|| unknown("", None)));
+                let why = report.diagnostics.into_iter().next_back();
+                return Err(why.map_or_else(|| unknown("", None), |found| unknown(&found.message, found.span)));
             }
             Verdict::Races if brief => {}
             Verdict::Races if is_mixed => {

@@ -126,6 +126,11 @@ impl Choices {
         known.get(*chosen).copied().unwrap_or(0)
     }
 
+    /// Was this asked on the way here?
+    pub(super) fn is_made(&self, key: &Key) -> bool {
+        self.made.iter().any(|(known, ..)| known == key)
+    }
+
     /// What was chosen before a key was asked for.
     pub(super) fn before(&self, key: &Key) -> Vec<(Key, u64)> {
         let made = self.made.iter().take_while(|(known, ..)| known != key);

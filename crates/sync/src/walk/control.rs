@@ -114,7 +114,12 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Res {
-        let bounds = [f.lower, f.upper, f.step].map(|arg| self.form(arg).unwrap_or_default());
+        let written = [f.lower, f.upper, f.step].map(|arg| self.written_form(arg).unwrap_or_default());
+        // A loop that runs as often as one before it is as open as that one, whatever its choice told of the bounds.
+        let bounds = match self.choices.is_made(&Key::Trips(written.clone())) {
+            true => written,
+            false => [f.lower, f.upper, f.step].map(|arg| self.form(arg).unwrap_or_default()),
+        };
         let [lower, upper, step] = bounds.clone();
         let mut carried = self.vals(f.inits);
         let known = lower.known().zip(upper.known()).zip(step.known());
@@ -310,11 +315,14 @@ impl<'a> Walk<'a> {
         rounds: impl FnOnce(&mut Self, u64) -> Res,
     ) -> Result<u64, Undecided> {
         if self.trial > 0 {
-            return Ok(2);
+            // What was chosen before the loop that is tried out holds in it.
+            let chosen = self.settled.iter().find(|(known, _)| *known == key);
+            return Ok(chosen.map_or(2, |(_, trips)| *trips));
         }
         let at = (id, self.subject.core);
         // On a path that was the same so far, it repeats itself as it did.
         let after = self.choices.before(&key);
+        self.settled.clone_from(&after);
         if self.choices.periods.get(&at).is_none_or(|known| known.after != after) {
             let repeats = self.period(op.span, weight, peeled, rounds)?;
             self.choices.periods.insert(at, Period { repeats, after });
@@ -349,7 +357,7 @@ impl<'a> Walk<'a> {
         let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
         let sizes =
             (self.trace.events.len(), self.trace.accesses.len(), self.trace.misuses.len(), self.trace.turns.len());
-        let ticks = self.trace.ticks.len();
+        let (ticks, flags) = (self.trace.ticks.len(), self.trace.flags.len());
         let asked = self.asked.clone();
         self.trial += 1;
         let ran = rounds(self, count);
@@ -366,6 +374,9 @@ impl<'a> Walk<'a> {
         self.misused = self.trace.misuses.iter().map(|m| (m.op, m.rule)).collect();
         self.trace.turns.truncate(sizes.3);
         self.trace.ticks.truncate(ticks);
+        // Ids that only the trial could not tell are no flags of the path.
+        self.trace.flags.truncate(flags);
+        self.flags.retain(|_, flag| (*flag as usize) < flags);
         self.trace.named.retain(|event, _| (*event as usize) < sizes.0);
         found
     }

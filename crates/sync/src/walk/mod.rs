@@ -164,6 +164,8 @@ pub(crate) struct Walk<'a> {
     marks: Vec<usize>,
     /// How many loops are being tried out.
     trial: u32,
+    /// The choices that were made before the loop that is tried out.
+    settled: Vec<(Key, u64)>,
     /// How many loops of unknown trip count are around.
     open_loops: u32,
     /// Symbols whose values a loop's trip count told.
@@ -212,6 +214,7 @@ pub(crate) fn walk(
         steps: 0,
         marks: Vec::new(),
         trial: 0,
+        settled: Vec::new(),
         open_loops: 0,
         asked: FxHashMap::default(),
         bound: FxHashMap::default(),
@@ -251,9 +254,14 @@ impl<'a> Walk<'a> {
 
     /// The integer at an operand's place.
     fn form(&self, arg: Arg) -> Option<Form> {
+        let form = self.written_form(arg)?;
+        Some(if self.bound.is_empty() { form } else { form.with(&self.bound) })
+    }
+
+    /// The same without what loops told of it.
+    fn written_form(&self, arg: Arg) -> Option<Form> {
         match self.val(arg) {
-            Val::Int(form) if self.bound.is_empty() => Some(form),
-            Val::Int(form) => Some(form.with(&self.bound)),
+            Val::Int(form) => Some(form),
             _ => None,
         }
     }

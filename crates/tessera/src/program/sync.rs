@@ -2,7 +2,7 @@
 
 use super::{Kernel, Program};
 use crate::{Error, Result};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::{
     Arg, Def, Func, Module, NameId, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, Value, ValueId,
@@ -94,7 +94,23 @@ impl Kernel {
         let mut func = self.func.clone();
         let old: HashSet<OpId> =
             (0..).map(OpId).zip(&func.ops).filter(|(_, op)| orders(op)).map(|(id, _)| id).collect();
-        func.blocks.iter_mut().for_each(|block| block.ops.retain(|op| !old.contains(op)));
+        let values = |op: &Op| op.operands.iter().filter_map(|operand| operand.arg.value()).collect::<Vec<_>>();
+        let mut uses: HashMap<ValueId, usize> = HashMap::new();
+        func.ops.iter().flat_map(values).for_each(|value| *uses.entry(value).or_default() += 1);
+        // Numbers that were made for the ids of flags only go with them.
+        let (mut out, mut asked) = (old.clone(), Vec::from_iter(old));
+        while let Some(id) = asked.pop() {
+            for value in values(func.op(id)) {
+                let left = uses.entry(value).or_default();
+                *left = left.saturating_sub(1);
+                let Def::Result(def, _) = func.value(value).def else { continue };
+                let is_number = matches!(func.op(def).kind, OpKind::Constant(_) | OpKind::Arith(_));
+                if *left == 0 && is_number && out.insert(def) {
+                    asked.push(def);
+                }
+            }
+        }
+        func.blocks.iter_mut().for_each(|block| block.ops.retain(|op| !out.contains(op)));
         func
     }
 
