@@ -45,6 +45,10 @@ pub struct Args {
     /// With `--sync`: take out the flags and barriers that the program has first
     #[arg(long, requires = "sync")]
     resync: bool,
+    /// With `--sync`: unroll loops, so that every flag has an id that is written down instead of one that the iteration
+    /// decides
+    #[arg(long, requires = "sync")]
+    unroll: bool,
     /// How addresses and pipes are printed: for people, or as one JSON object
     #[arg(long, value_enum, value_name = "F", default_value_t = Format::Human, conflicts_with_all = ["sync", "timeline"])]
     format: Format,
@@ -91,7 +95,10 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
         let what = "the program has flags or barriers already; --resync takes them out and makes new ones";
         return Err(Failure::usage(format!("{}: {what}", loaded.source.name)));
     }
-    let synced = loaded.with_entry(session, args.entry.as_deref(), |kernel| kernel.synced())?;
+    let synced = loaded.with_entry(session, args.entry.as_deref(), |kernel| match args.unroll {
+        true => kernel.synced_unrolled(),
+        false => kernel.synced(),
+    })?;
     for warning in &synced.warnings {
         let text = crate::render::diagnostic::human(warning, &loaded.source, session.color);
         session.stderr.write_all(text.as_bytes())?;

@@ -34,7 +34,8 @@ pub struct Emit<'a> {
     /// At the start of loop bodies: the number of the iteration.
     heads: FxHashMap<OpId, Vec<OpId>>,
     counters: FxHashMap<OpId, Arg>,
-    /// By loop and modulus: the remainder of the iteration, and at its start.
+    /// By loop: numbers that its body begins with, and ids by the first, what is added, and how many there are.
+    numbers: FxHashMap<(OpId, i64), Arg>,
     remainders: FxHashMap<(OpId, u64, u64, u64), Arg>,
     names: u32,
     /// By operation of the program: the kind of core that runs it; by inserted one: the kind that it is for.
@@ -55,6 +56,7 @@ impl<'a> Emit<'a> {
             here: FxHashMap::default(),
             heads: FxHashMap::default(),
             counters: FxHashMap::default(),
+            numbers: FxHashMap::default(),
             remainders: FxHashMap::default(),
             names: 0,
             cores: func.cores(),
@@ -125,24 +127,39 @@ impl<'a> Emit<'a> {
         if m == 1 {
             return Ok(first);
         }
-        if let Some(known) = self.remainders.get(&(id, first, plus, m)) {
+        let key = (id, first, plus % m, m);
+        if let Some(known) = self.remainders.get(&key) {
             return Err(*known);
         }
-        let mut out = Vec::new();
         let mut value = self.counter(id);
-        if !plus.is_multiple_of(m) {
-            let by = self.constant((plus % m) as i64, id, &mut out);
-            value = self.arith(ArithOp::Addi, [value, by], id, &mut out);
+        match key {
+            (_, 0, 0, _) => value = self.head(ArithOp::Remui, value, m, id),
+            (_, 0, plus, _) => {
+                value = self.head(ArithOp::Addi, value, plus, id);
+                value = self.head(ArithOp::Remui, value, m, id);
+            }
+            // The same remainder may be there already, for other flags.
+            (_, first, plus, _) => {
+                if let Err(remainder) = self.id(id, 0, plus, m) {
+                    value = self.head(ArithOp::Addi, remainder, first, id);
+                }
+            }
         }
-        let modulus = self.constant(m as i64, id, &mut out);
-        value = self.arith(ArithOp::Remui, [value, modulus], id, &mut out);
-        if first > 0 {
-            let base = self.constant(first as i64, id, &mut out);
-            value = self.arith(ArithOp::Addi, [value, base], id, &mut out);
-        }
-        self.heads.entry(id).or_default().extend(out);
-        self.remainders.insert((id, first, plus, m), value);
+        self.remainders.insert(key, value);
         Err(value)
+    }
+
+    /// A number that a loop's body begins with, made of another one and a constant.
+    fn head(&mut self, kind: ArithOp, value: Arg, n: u64, id: OpId) -> Arg {
+        let mut out = Vec::new();
+        let by = match self.numbers.get(&(id, n as i64)) {
+            Some(known) => *known,
+            None => self.constant(n as i64, id, &mut out),
+        };
+        self.numbers.insert((id, n as i64), by);
+        let value = self.arith(kind, [value, by], id, &mut out);
+        self.heads.entry(id).or_default().extend(out);
+        value
     }
 
     /// The number of the iteration, from 0.

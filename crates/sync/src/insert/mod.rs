@@ -9,6 +9,9 @@ pub(crate) mod deps;
 mod edges;
 mod emit;
 mod ids;
+mod unroll;
+
+pub use unroll::{Unrolled, insert_unrolled};
 
 use crate::races::Conflict;
 use crate::trace::{Sets, Trace};
@@ -19,6 +22,7 @@ use deps::Dep;
 use edges::Edge;
 use ids::Ids;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, OpId, Runs, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
@@ -54,6 +58,8 @@ pub struct Synced {
     pub table: Vec<Served>,
     /// Did ids run out, so that flags were joined or became barriers?
     pub short_of_ids: bool,
+    /// Loops that flags go round which have several ids, and the most of them.
+    pub several: Vec<(OpId, u64)>,
 }
 
 /// The dependence that an edge was made for.
@@ -162,7 +168,20 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
         let (first, second, conflict) = (reason.first.0, reason.second.0, reason.conflict);
         table.extend(ops.iter().map(|op| Served { op: *op, edge, first, second, conflict, tile }));
     }
-    Synced { func: synced, table, short_of_ids }
+    let several = several(points, edges.iter().map(|(edge, _)| edge));
+    Synced { func: synced, table, short_of_ids, several }
+}
+
+/// The loops that flags go round which have several ids, and the most of them.
+fn several<'a>(points: &Points, edges: impl Iterator<Item = &'a Edge>) -> Vec<(OpId, u64)> {
+    let mut most: BTreeMap<OpId, u64> = BTreeMap::new();
+    for edge in edges {
+        if let Edge::Pair { after, before, round: Some((id, distance)), .. } = edge {
+            let known = most.entry(*id).or_default();
+            *known = (*known).max(edges::ids(points, *after, *before, *distance));
+        }
+    }
+    most.into_iter().filter(|(_, ids)| *ids > 1).collect()
 }
 
 /// The paths that are looked at.
@@ -244,10 +263,11 @@ impl Work<'_> {
         }
     }
 
-    /// Tries every edge once, from the last to the first, and takes out what nothing needs. On a single path each edge
-    /// was made because those before it do not order its dependence, and none after it can, unless it moved.
+    /// Tries every edge once, from the last to the first, and takes out what nothing needs. On a single path without
+    /// loops each edge was made because those before it do not order its dependence, and none after it can, unless it
+    /// moved.
     fn reduce(&mut self, all: bool) {
-        let mut complex = all || self.paths.len() > 1;
+        let mut complex = all || self.paths.len() > 1 || self.paths.iter().any(|path| path.has_loops());
         for n in (0..self.edges.len()).rev() {
             let Some(edge) = self.edges[n] else { continue };
             complex |= !edge.is_simple(self.func);

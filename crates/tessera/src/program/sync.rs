@@ -47,6 +47,15 @@ impl Kernel {
 
     /// The program with the order operations that it needs, and no others; those that it has are taken out first.
     pub fn synced(&self) -> Result<Synced> {
+        self.with_flags(false)
+    }
+
+    /// The same, with loops unrolled where flags round them would have ids that are computed.
+    pub fn synced_unrolled(&self) -> Result<Synced> {
+        self.with_flags(true)
+    }
+
+    fn with_flags(&self, unrolled: bool) -> Result<Synced> {
         let tile = |v: &ValueId| self.module().types.get(self.func.value(*v).ty).is_tile();
         let makes = |op: &Op| matches!(op.kind, OpKind::Pto(..)) && op.form != TextForm::Dps;
         let alloc = |op: &Op| op.opcode().is_some_and(|o| o.info().forms.is_empty());
@@ -57,18 +66,27 @@ impl Kernel {
             let program = Program::read(text, Some(self.profile())).sound()?;
             let kernel = program.kernel_or_entry((!program.module().is_listing).then_some(name.as_str()))?;
             if !kernel.func.ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile_of(&kernel))) {
-                return kernel.synced();
+                return kernel.with_flags(unrolled);
             }
         }
         let mut func = self.without_flags();
         let mut module = self.module().clone();
         let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
-        if shares(&placement) {
+        // Copies of a loop's body have one tile together.
+        if shares(&placement) || unrolled && allocates_in_loops(&func) {
             addresses(&mut module, &mut func, &placement);
         }
-        let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
-        let done = tessera_sync::insert(&mut module, &func, self.profile(), &placement, Limits::default())
-            .map_err(|found| Error::from(found).in_text(self.program.source()))?;
+        let in_text = |found| Error::from(found).in_text(self.program.source());
+        let (profile, limits) = (self.profile(), Limits::default());
+        let mut kept = Vec::new();
+        let done = if unrolled {
+            let all = tessera_sync::insert_unrolled(&mut module, &func, profile, limits).map_err(in_text)?;
+            (func, kept) = (all.func, all.kept);
+            all.synced
+        } else {
+            let placement = tessera_plan::plan(&module, &func, profile, &[])?;
+            tessera_sync::insert(&mut module, &func, profile, &placement, limits).map_err(in_text)?
+        };
         let rows = done.table.iter().map(|served| SyncRow {
             operation: tessera_asm::print_op(&module, &done.func, done.func.op(served.op)).trim().to_string(),
             kind: match served.conflict {
@@ -86,7 +104,16 @@ impl Kernel {
                 "more than eight flags of a pair of pipes are needed at once, so some were joined or became barriers";
             Diagnostic::warning("sync-ids", what).at(func.span, "").help("use a value sooner after it is made")
         });
-        Ok(Synced { text: self.with_function(module, done.func), rows, warnings: ids.into_iter().collect() })
+        let kept = kept.iter().map(|id| {
+            let what =
+                "this loop is not unrolled: no number of copies up to 16 gives all flags round it an id of their own";
+            let help = "make its step a constant, or its body shorter";
+            Diagnostic::warning("sync-ids", what)
+                .at(func.op(*id).span, "its flags have ids that are computed")
+                .help(help)
+        });
+        let warnings = ids.into_iter().chain(kept).collect();
+        Ok(Synced { text: self.with_function(module, done.func), rows, warnings })
     }
 
     /// The function without the flags and barriers that it has.
@@ -162,6 +189,13 @@ fn parts(module: &Module, func: &Func) -> Vec<Func> {
 
 fn orders(op: &Op) -> bool {
     op.opcode().and_then(|o| o.order()).is_some_and(|order| order.is_manual())
+}
+
+/// Is a tile allocated in a loop?
+fn allocates_in_loops(func: &Func) -> bool {
+    let mut found = false;
+    func.walk(&mut |_, op, depth| found |= depth > 0 && op.opcode() == Some(Opcode::AllocTile));
+    found
 }
 
 /// Do two tiles take turns in the same bytes?
