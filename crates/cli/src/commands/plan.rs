@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
+use tessera::program::SyncPlace;
 use tessera::{Kernel, Profile};
 use tessera_ir::OpId;
+use tessera_isa::diag::Span;
 use tessera_isa::ops::Pipe;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes, Row};
 
@@ -107,11 +109,24 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
         session.stdout.write_all(synced.text.as_bytes())?;
         return Ok(FINE);
     }
-    let mut table = Table::new(["operation", "orders", "before", "because of"]);
+    let mut table = Table::new(["operation", "stands", "orders", "before", "because of"]);
     for row in &synced.rows {
-        let place = |(name, span): (&str, tessera_isa::diag::Span)| format!("{name} ({})", loaded.source.line(span));
+        let line = |span: Span| loaded.source.line(span);
+        let stands = match row.place {
+            SyncPlace::Before(span) => format!("before {}", line(span)),
+            SyncPlace::After(span) => format!("after {}", line(span)),
+            SyncPlace::BeforeLoop(span) => format!("before the loop in {}", line(span)),
+            SyncPlace::AfterLoop(span) => format!("after the loop in {}", line(span)),
+        };
+        let place = |(name, span): (&str, Span)| format!("{name} ({})", line(span));
+        let later = match row.later {
+            0 => String::new(),
+            1 => ", an iteration later".into(),
+            n => format!(", {n} iterations later"),
+        };
         let tile = row.tile.as_ref().map_or("global memory".into(), |tile| format!("%{tile}"));
-        table.row([row.operation.clone(), place(row.first), place(row.second), format!("{tile}, {}", row.kind)]);
+        let second = format!("{}{later}", place(row.second));
+        table.row([row.operation.clone(), stands, place(row.first), second, format!("{tile}, {}", row.kind)]);
     }
     session.stdout.write_all(table.render().as_bytes())?;
     Ok(FINE)

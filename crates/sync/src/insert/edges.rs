@@ -33,6 +33,14 @@ impl Edge {
         *core
     }
 
+    /// How many iterations later it waits.
+    pub fn distance(&self) -> u64 {
+        match self {
+            Edge::Pair { round: Some((_, distance)), .. } => *distance,
+            _ => 0,
+        }
+    }
+
     /// Does it go from one instruction to a later one of the same block, with nothing hoisted?
     pub fn is_simple(&self, func: &Func) -> bool {
         match self {

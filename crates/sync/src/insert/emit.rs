@@ -1,5 +1,6 @@
 //! The order operations of edges, in the program (sync.md 7.3 and 7.4).
 
+use super::Place;
 use super::edges::{Edge, ids};
 use rustc_hash::FxHashMap;
 use tessera_ir::edges::Control;
@@ -41,8 +42,8 @@ pub struct Emit<'a> {
     /// By operation of the program: the kind of core that runs it; by inserted one: the kind that it is for.
     cores: Vec<Option<Core>>,
     for_core: FxHashMap<OpId, Core>,
-    /// The operations of each edge, with their texts' places.
-    pub made: Vec<Vec<OpId>>,
+    /// The operations of each edge, and where they stand.
+    made: Vec<Vec<(OpId, Place)>>,
 }
 
 impl<'a> Emit<'a> {
@@ -228,7 +229,7 @@ impl<'a> Emit<'a> {
     pub fn edge(&mut self, n: usize, edge: &Edge, first: u64) {
         self.operations(n, edge, first);
         if let Some(core) = edge.core() {
-            self.for_core.extend(self.made[n].iter().map(|op| (*op, core)));
+            self.for_core.extend(self.made[n].iter().map(|(op, _)| (*op, core)));
         }
     }
 
@@ -237,7 +238,7 @@ impl<'a> Emit<'a> {
             Edge::Barrier { pipe, before, .. } => {
                 let op = self.op(OpKind::Pto(Opcode::Barrier, Form::Plain), before);
                 self.func.op_mut(op).attrs_mut().words = vec![pipe.map_or("PIPE_ALL", Pipe::cpp).to_string()];
-                self.made[n].push(op);
+                self.made[n].push((op, Place::Before(before)));
                 self.here.entry(before).or_default().before.push(op);
             }
             Edge::Pair { from, to, after, before, round, .. } => {
@@ -251,7 +252,7 @@ impl<'a> Emit<'a> {
                 };
                 let set = self.flag(true, pipes, set_id, after);
                 let wait = self.flag(false, pipes, wait_id, before);
-                self.made[n].extend([set, wait]);
+                self.made[n].extend([(set, Place::After(after)), (wait, Place::Before(before))]);
                 self.here.entry(after).or_default().after.push(set);
                 self.here.entry(before).or_default().before.push(wait);
                 let Some((id, distance)) = round else { return };
@@ -261,7 +262,7 @@ impl<'a> Emit<'a> {
                     let mut out = Vec::new();
                     let last = self.last_id(id, first, j, (m, distance), &mut out);
                     let drain = self.flag(false, pipes, last, id);
-                    self.made[n].extend([prime, drain]);
+                    self.made[n].extend([(prime, Place::Primes(id)), (drain, Place::Drains(id))]);
                     let here = self.here.entry(id).or_default();
                     here.primes.push(prime);
                     here.drains.extend(out);
@@ -272,7 +273,7 @@ impl<'a> Emit<'a> {
     }
 
     /// The function with everything in it.
-    pub fn done(mut self) -> (Func, Vec<Vec<OpId>>) {
+    pub fn done(mut self) -> (Func, Vec<Vec<(OpId, Place)>>) {
         // What stands beside a section of its core goes into it.
         let mut inside: Vec<(BlockId, Vec<OpId>, Vec<OpId>)> = Vec::new();
         for n in 0..self.func.blocks.len() {

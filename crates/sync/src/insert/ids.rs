@@ -92,21 +92,13 @@ fn fewer(points: &Points, edges: &mut [Option<(Edge, usize)>], here: &[usize]) {
         edges[j] = None;
         return;
     }
-    let far = here.iter().copied().max_by_key(|n| (edge(*n).map_or(0, |e| distance(&e)), *n));
-    let far = far.filter(|n| edge(*n).is_some_and(|e| distance(&e) > 1));
+    let far = here.iter().copied().max_by_key(|n| (edge(*n).map_or(0, |e| e.distance()), *n));
+    let far = far.filter(|n| edge(*n).is_some_and(|e| e.distance() > 1));
     let Some((edge, _)) = far.or(here.last().copied()).and_then(|n| edges[n].as_mut()) else { return };
     match edge {
         Edge::Pair { round: Some((_, distance)), .. } if *distance > 1 => *distance -= 1,
         Edge::Pair { core, before, .. } => *edge = Edge::Barrier { core: *core, pipe: None, before: *before },
         Edge::Barrier { .. } => {}
-    }
-}
-
-/// How many iterations later an edge waits.
-fn distance(edge: &Edge) -> u64 {
-    match edge {
-        Edge::Pair { round: Some((_, distance)), .. } => *distance,
-        _ => 0,
     }
 }
 

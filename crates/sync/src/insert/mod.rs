@@ -21,7 +21,7 @@ use clocks::{Actions, Path};
 use deps::Dep;
 use edges::Edge;
 use ids::Ids;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, OpId, Runs, ValueId};
@@ -42,12 +42,26 @@ pub struct Served {
     pub op: OpId,
     /// The edge that it belongs to: a barrier, or sets and waits that only make sense together.
     pub edge: usize,
+    pub place: Place,
     /// The instruction that comes first, and the one that waits for it.
     pub first: OpId,
     pub second: OpId,
+    /// So many iterations later.
+    pub later: u64,
     pub conflict: Conflict,
     /// The tile that both touch; none in global memory.
     pub tile: Option<ValueId>,
+}
+
+/// Where an inserted operation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Before(OpId),
+    After(OpId),
+    /// Before a loop: a set for one of its first iterations.
+    Primes(OpId),
+    /// After a loop: a wait for one of its last iterations.
+    Drains(OpId),
 }
 
 /// A program with flags.
@@ -161,15 +175,26 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
         emit.edge(n, edge, given[n]);
     }
     let (synced, made) = emit.done();
+    let order = text_order(&synced);
     let mut table = Vec::new();
     for (edge, (ops, reason)) in made.iter().zip(&reasons).enumerate() {
         let of = |(op, role): (OpId, Role)| func.op(op).operand(role).and_then(|o| o.arg.value());
         let tile = of(reason.second).or_else(|| of(reason.first)).filter(|_| reason.second.1 != Role::Global);
         let (first, second, conflict) = (reason.first.0, reason.second.0, reason.conflict);
-        table.extend(ops.iter().map(|op| Served { op: *op, edge, first, second, conflict, tile }));
+        let later = edges[edge].0.distance();
+        let served = |&(op, place): &_| Served { op, edge, place, first, second, later, conflict, tile };
+        table.extend(ops.iter().map(served));
     }
+    table.sort_by_key(|served: &Served| order.get(&served.op).copied());
     let several = several(points, edges.iter().map(|(edge, _)| edge));
     Synced { func: synced, table, short_of_ids, several }
+}
+
+/// Where operations stand in the text.
+fn text_order(func: &Func) -> FxHashMap<OpId, usize> {
+    let mut order = FxHashMap::default();
+    func.walk(&mut |id, _, _| _ = order.insert(id, order.len()));
+    order
 }
 
 /// The loops that flags go round which have several ids, and the most of them.

@@ -11,7 +11,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_plan::Placement;
-use tessera_sync::{Conflict, Limits};
+use tessera_sync::{Conflict, Limits, Place};
 
 /// A program with flags.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Synced {
 pub struct SyncRow {
     /// The operation, as it is printed.
     pub operation: String,
+    /// Where it stands: before an instruction, after one, or before or after a loop.
+    pub place: SyncPlace,
     /// RAW, WAR or WAW.
     pub kind: &'static str,
     /// The tile, without `%`; none in global memory.
@@ -37,6 +39,21 @@ pub struct SyncRow {
     pub first: (&'static str, Span),
     /// The instruction that waits for it.
     pub second: (&'static str, Span),
+    /// So many iterations later.
+    pub later: u64,
+}
+
+/// Where an inserted operation stands; what it stands beside has its place in the original text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncPlace {
+    /// Before an instruction, or a loop or branch that holds one.
+    Before(Span),
+    /// After it.
+    After(Span),
+    /// Before a loop: a set for one of its first iterations.
+    BeforeLoop(Span),
+    /// After a loop: a wait for one of its last iterations.
+    AfterLoop(Span),
 }
 
 impl Kernel {
@@ -71,6 +88,7 @@ impl Kernel {
         }
         let mut func = self.without_flags();
         let mut module = self.module().clone();
+        free_names(&mut module, &mut func);
         let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
         // Copies of a loop's body have one tile together.
         if shares(&placement) || unrolled && allocates_in_loops(&func) {
@@ -89,6 +107,8 @@ impl Kernel {
         };
         let rows = done.table.iter().map(|served| SyncRow {
             operation: tessera_asm::print_op(&module, &done.func, done.func.op(served.op)).trim().to_string(),
+            place: place(&func, served.place),
+            later: served.later,
             kind: match served.conflict {
                 Conflict::Raw => "RAW",
                 Conflict::War => "WAR",
@@ -163,6 +183,16 @@ impl Kernel {
     }
 }
 
+fn place(func: &Func, place: Place) -> SyncPlace {
+    let span = |op: OpId| func.op(op).span;
+    match place {
+        Place::Before(op) => SyncPlace::Before(span(op)),
+        Place::After(op) => SyncPlace::After(span(op)),
+        Place::Primes(op) => SyncPlace::BeforeLoop(span(op)),
+        Place::Drains(op) => SyncPlace::AfterLoop(span(op)),
+    }
+}
+
 fn tile_of(kernel: &Kernel) -> impl Fn(&ValueId) -> bool + '_ {
     |v| kernel.module().types.get(kernel.func.value(*v).ty).is_tile()
 }
@@ -189,6 +219,15 @@ fn parts(module: &Module, func: &Func) -> Vec<Func> {
 
 fn orders(op: &Op) -> bool {
     op.opcode().and_then(|o| o.order()).is_some_and(|order| order.is_manual())
+}
+
+/// Values that no operation defines any more lose their names, so that new ones may have them.
+fn free_names(module: &mut Module, func: &mut Func) {
+    let mut live = HashSet::new();
+    func.walk(&mut |id, _, _| _ = live.insert(id));
+    let none = module.names.intern("");
+    let gone = |value: &&mut Value| matches!(value.def, Def::Result(op, _) if !live.contains(&op));
+    func.values.iter_mut().filter(gone).for_each(|value| value.name = none);
 }
 
 /// Is a tile allocated in a loop?
