@@ -41,7 +41,8 @@ pub struct Args {
     /// Print the program with the flags and barriers that it needs instead, and nothing else
     #[arg(long, conflicts_with = "svg")]
     sync: bool,
-    /// With `--sync`: list each flag and barrier with the dependence that it serves, instead of the program
+    /// With `--sync`: list each flag and barrier, where it stands (lines of FILE), and the dependence that it serves,
+    /// instead of the program; (+1) is an iteration later
     #[arg(long, requires = "sync")]
     table: bool,
     /// With `--sync`: take out the flags and barriers that the program has first
@@ -113,20 +114,17 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
     for row in &synced.rows {
         let line = |span: Span| loaded.source.line(span);
         let stands = match row.place {
-            SyncPlace::Before(span) => format!("before {}", line(span)),
-            SyncPlace::After(span) => format!("after {}", line(span)),
-            SyncPlace::BeforeLoop(span) => format!("before the loop in {}", line(span)),
-            SyncPlace::AfterLoop(span) => format!("after the loop in {}", line(span)),
+            SyncPlace::Before(span) | SyncPlace::BeforeLoop(span) => format!("before {}", line(span)),
+            SyncPlace::After(span) | SyncPlace::AfterLoop(span) => format!("after {}", line(span)),
         };
-        let place = |(name, span): (&str, Span)| format!("{name} ({})", line(span));
-        let later = match row.later {
-            0 => String::new(),
-            1 => ", an iteration later".into(),
-            n => format!(", {n} iterations later"),
+        let place = |(name, span): (&str, Span)| format!("{name} {}", line(span));
+        let second = match row.later {
+            0 => place(row.second),
+            n => format!("{} (+{n})", place(row.second)),
         };
         let tile = row.tile.as_ref().map_or("global memory".into(), |tile| format!("%{tile}"));
-        let second = format!("{}{later}", place(row.second));
-        table.row([row.operation.clone(), stands, place(row.first), second, format!("{tile}, {}", row.kind)]);
+        let operation = row.operation.trim_start_matches("pto.").to_string();
+        table.row([operation, stands, place(row.first), second, format!("{tile}, {}", row.kind)]);
     }
     session.stdout.write_all(table.render().as_bytes())?;
     Ok(FINE)

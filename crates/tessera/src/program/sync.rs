@@ -246,25 +246,34 @@ fn shares(placement: &Placement) -> bool {
 
 /// Gives every tile that is allocated the address where it lies, so that it stays there.
 fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
-    let allocs = (0..func.ops.len() as u32).map(OpId).filter(|id| {
-        let op = func.op(*id);
-        op.opcode() == Some(Opcode::AllocTile) && op.operand(Role::Addr).is_none()
-    });
-    for id in allocs.collect::<Vec<_>>() {
-        let Some(slot) = func.op(id).results.first().and_then(|v| placement.slot(*v)).copied() else { continue };
-        let span = Span::new(func.op(id).span.start, func.op(id).span.start);
-        let constant = func.add_op(Op::new(OpKind::Constant(Number::Int(slot.addr.into())), TextForm::Dps, span));
-        let ty = module.types.intern(Type::Scalar(ScalarType::Int(64, Sign::None)));
-        let name = fresh(module, func, &format!("addr_{:x}", slot.addr));
-        let value = func.add_value(Value { name, ty, def: Def::Result(constant, 0), span, type_span: span });
-        func.op_mut(constant).results.push(value);
-        let address = Operand { role: Role::Addr, arg: Arg::Value(value), span, type_span: span };
-        func.op_mut(id).operands.insert(0, address);
-        for block in &mut func.blocks {
-            if let Some(at) = block.ops.iter().position(|op| *op == id) {
-                block.ops.insert(at, constant);
+    let ty = module.types.intern(Type::Scalar(ScalarType::Int(64, Sign::None)));
+    let mut taken = names(func);
+    for block in 0..func.blocks.len() {
+        // An address is one number for all tiles of a block that lie there.
+        let mut known: HashMap<u64, ValueId> = HashMap::new();
+        let mut ops = Vec::with_capacity(func.blocks[block].ops.len());
+        for id in std::mem::take(&mut func.blocks[block].ops) {
+            let op = func.op(id);
+            let is_free = op.opcode() == Some(Opcode::AllocTile) && op.operand(Role::Addr).is_none();
+            let tile = op.results.first().copied().filter(|_| is_free);
+            let span = Span::new(op.span.start, op.span.start);
+            if let Some(addr) = tile.and_then(|v| placement.slot(v)).map(|slot| slot.addr) {
+                let value = *known.entry(addr).or_insert_with(|| {
+                    let number = OpKind::Constant(Number::Int(addr.into()));
+                    let constant = func.add_op(Op::new(number, TextForm::Dps, span));
+                    let name = fresh(module, &mut taken, &format!("addr_{addr:x}"));
+                    let def = Def::Result(constant, 0);
+                    let value = func.add_value(Value { name, ty, def, span, type_span: span });
+                    func.op_mut(constant).results.push(value);
+                    ops.push(constant);
+                    value
+                });
+                let address = Operand { role: Role::Addr, arg: Arg::Value(value), span, type_span: span };
+                func.op_mut(id).operands.insert(0, address);
             }
+            ops.push(id);
         }
+        func.blocks[block].ops = ops;
     }
     // The tiles of a listing have no allocation: TASSIGN names them first.
     let named: Vec<(ValueId, u64)> =
@@ -281,30 +290,30 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
     }
 }
 
-/// A name that no value of the function has.
-fn fresh(module: &mut Module, func: &Func, wanted: &str) -> NameId {
-    let taken = |text: &str, module: &Module| {
-        module.names.find(text).is_some_and(|name| func.values.iter().any(|v| v.name == name))
-    };
-    let mut text = wanted.to_string();
+/// The names of a function's values.
+fn names(func: &Func) -> HashSet<NameId> {
+    func.values.iter().map(|value| value.name).collect()
+}
+
+/// A name that is not taken yet, and now is.
+fn fresh(module: &mut Module, taken: &mut HashSet<NameId>, wanted: &str) -> NameId {
+    let mut name = module.names.intern(wanted);
     let mut n = 0;
-    while taken(&text, module) {
+    while !taken.insert(name) {
         n += 1;
-        text = format!("{wanted}_{n}");
+        name = module.names.intern(&format!("{wanted}_{n}"));
     }
-    module.names.intern(&text)
+    name
 }
 
 /// Calls that were inlined more than once leave names that are taken.
 fn distinct_names(module: &mut Module, func: &mut Func) {
-    let mut seen = HashSet::new();
+    let (mut taken, mut seen) = (names(func), HashSet::new());
     for n in 0..func.values.len() {
-        let name = func.values[n].name;
-        if !seen.insert(name) {
-            let wanted = module.names.text(name).to_string();
-            let new = fresh(module, func, &wanted);
-            func.values[n].name = new;
-            seen.insert(new);
+        if !seen.insert(func.values[n].name) {
+            let wanted = module.names.text(func.values[n].name).to_string();
+            func.values[n].name = fresh(module, &mut taken, &wanted);
+            seen.insert(func.values[n].name);
         }
     }
 }
