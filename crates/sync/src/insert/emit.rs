@@ -176,7 +176,7 @@ impl<'a> Emit<'a> {
             value = self.arith(ArithOp::Subi, [value, f.lower], id, &mut out);
         }
         if self.constants.get(f.step) != Some(1) {
-            value = self.arith(ArithOp::Divui, [value, f.step], id, &mut out);
+            value = self.arith(ArithOp::Divsi, [value, f.step], id, &mut out);
         }
         self.heads.entry(id).or_default().extend(out);
         self.counters.insert(id, value);
