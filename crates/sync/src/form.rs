@@ -139,9 +139,7 @@ impl Symbols {
             (ArithOp::Muli, Some(n), _) => b.times(n),
             (ArithOp::Muli, _, Some(n)) => a.times(n),
             (ArithOp::Shli, _, Some(n)) if (0..32).contains(&n) => a.times(1 << n),
-            (ArithOp::Divsi, ..) if a.multiple_of(b).is_some() => {
-                a.multiple_of(b).unwrap_or_default().into()
-            }
+            (ArithOp::Divsi, ..) if a.multiple_of(b).is_some() => a.multiple_of(b).unwrap_or_default().into(),
             _ => self.of(Expr::Arith(op, width, a.clone(), b.clone())),
         }
     }

@@ -94,11 +94,13 @@ pub fn insert(
 ) -> Result<Synced, Box<Diagnostic>> {
     let is_mixed = func.runs() == Runs::Mixed;
     let options = Options { mode: Some(Mode::Manual), limits, ..Options::default() };
+    // Only what is wrong between cores is handed on, with the places that it names.
+    let text = if is_mixed { module.lines.0.clone() } else { "".into() };
     for brief in [true, false] {
         let paths = paths(module, func, profile, placement, (limits, brief))?;
         let synced = insert_for(module, func, placement, paths);
         // The tiles stay where they are, whatever placement would make of a program with flags.
-        let report = check(module, &synced.func, profile, placement, "", &options);
+        let report = check(module, &synced.func, profile, placement, &text, &options);
         match report.verdict {
             // What goes through other cores may order what a core's own clocks do not.
             Verdict::RaceFree if is_mixed => return Ok(fewest(module, synced, profile, placement, &options)),
