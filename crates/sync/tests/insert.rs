@@ -261,6 +261,15 @@ fn loops_are_unrolled_for_flags_with_one_id() {
 }
 
 #[test]
+fn what_meets_late_keeps_a_loop_as_it_is() {
+    // The store of iteration 40 writes what was written before the loop.
+    let body = vec![load(&[0, 2], Block::Moving(0, 1)), store(&[0, 2], Block::Moving(200, 1))];
+    let program = [store(&[4], Block::Fixed(240)), Stmt::For(None, body)];
+    let text = case(text(&program, 10, 2).text, Profile::A5).unrolled();
+    assert!(text.contains("_flag_dyn") && text.contains("pto.barrier <PIPE_MTE3>"), "{text}");
+}
+
+#[test]
 fn random_programs_unrolled() {
     let mut r = Random(11);
     let many = std::env::var("TESSERA_SYNC_PROGRAMS").ok().and_then(|n| n.parse().ok());

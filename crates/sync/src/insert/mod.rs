@@ -74,6 +74,8 @@ pub struct Synced {
     pub short_of_ids: bool,
     /// Loops that flags go round which have several ids, and the most of them.
     pub several: Vec<(OpId, u64)>,
+    /// Do accesses of global memory meet only after more iterations than are looked at otherwise?
+    pub meets_late: bool,
 }
 
 /// The dependence that an edge was made for.
@@ -97,8 +99,8 @@ pub fn insert(
     // Only what is wrong between cores is handed on, with the places that it names.
     let text = if is_mixed { module.lines.0.clone() } else { "".into() };
     for brief in [true, false] {
-        let paths = paths(module, func, profile, placement, (limits, brief))?;
-        let synced = insert_for(module, func, placement, paths);
+        let (paths, meets_late) = paths(module, func, profile, placement, (limits, brief))?;
+        let synced = Synced { meets_late, ..insert_for(module, func, placement, paths) };
         // The tiles stay where they are, whatever placement would make of a program with flags.
         let report = check(module, &synced.func, profile, placement, &text, &options);
         match report.verdict {
@@ -189,7 +191,7 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
     }
     table.sort_by_key(|served: &Served| order.get(&served.op).copied());
     let several = several(points, edges.iter().map(|(edge, _)| edge));
-    Synced { func: synced, table, short_of_ids, several }
+    Synced { func: synced, table, short_of_ids, several, meets_late: false }
 }
 
 /// Where operations stand in the text.
@@ -211,14 +213,14 @@ fn several<'a>(points: &Points, edges: impl Iterator<Item = &'a Edge>) -> Vec<(O
     most.into_iter().filter(|(_, ids)| *ids > 1).collect()
 }
 
-/// The paths that are looked at.
+/// The paths that are looked at; do loops have to run long for accesses of global memory to meet?
 fn paths(
     module: &Module,
     func: &Func,
     profile: Profile,
     placement: &Placement,
     (limits, brief): (Limits, bool),
-) -> Result<Vec<Path>, Box<Diagnostic>> {
+) -> Result<(Vec<Path>, bool), Box<Diagnostic>> {
     let (automatic, ticks) = (true, true);
     let all = if func.runs() == Runs::Mixed { processes(func) } else { &[Core::Unsplit] };
     let subject = |core: &Core| {
@@ -248,7 +250,7 @@ fn paths(
             paths.push(Path::new(trace, deps, profile));
         }
         if paths.len() >= most || total > events || !choices.advance() {
-            return Ok(paths);
+            return Ok((paths, choices.go_far()));
         }
     }
 }

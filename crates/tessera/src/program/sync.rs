@@ -125,12 +125,10 @@ impl Kernel {
             Diagnostic::warning("sync-ids", what).at(func.span, "").help("use a value sooner after it is made")
         });
         let kept = kept.iter().map(|id| {
-            let what =
-                "this loop is not unrolled: no number of copies up to 16 gives all flags round it an id of their own";
-            let help = "make its step a constant, or its body shorter";
-            Diagnostic::warning("sync-ids", what)
-                .at(func.op(*id).span, "its flags have ids that are computed")
-                .help(help)
+            let what = "this loop is not unrolled, and its flags have ids that are computed";
+            let help = "make its step a constant or its body shorter, or keep away from bytes of global memory that it comes to \
+                        only after many iterations";
+            Diagnostic::warning("sync-ids", what).at(func.op(*id).span, "").help(help)
         });
         let warnings = ids.into_iter().chain(kept).collect();
         Ok(Synced { text: self.with_function(module, done.func), rows, warnings })

@@ -37,6 +37,10 @@ pub fn insert_unrolled(
     let mut func = func.clone();
     let mut synced = insert_in(module, &func, profile, limits)?;
     let mut kept = FxHashSet::default();
+    // What is left over behind a loop is looked at as long as loops are tried, and no longer.
+    if synced.meets_late {
+        kept.extend(synced.several.iter().map(|(id, _)| *id));
+    }
     loop {
         // Inner loops come first: they are copied with those around them.
         let left = synced.several.iter().filter(|(id, _)| !kept.contains(id));
