@@ -123,9 +123,7 @@ impl<'a> Walk<'a> {
         let [lower, upper, step] = bounds.clone();
         let mut carried = self.vals(f.inits);
         let known = lower.known().zip(upper.known()).zip(step.known());
-        // What was learnt on the way may say that it never runs.
-        let never = || self.choices.most(&upper.minus(&lower)).filter(|most| *most <= 0).map(|_| 0);
-        let count = known.map(|((lower, upper), step)| trip_count(lower, upper, step)).or_else(never);
+        let count = known.map(|((lower, upper), step)| trip_count(lower, upper, step));
         let weight = self.weight(f.body);
         let turn = |this: &mut Self, carried: &mut Vec<Val>, i: u64| -> Res {
             let at = lower.plus(&this.symbols.arith(ArithOp::Muli, 64, &step, &(i as i64).into()));
