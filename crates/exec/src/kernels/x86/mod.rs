@@ -2,6 +2,7 @@
 
 pub(super) mod contract;
 mod convert;
+mod crowded;
 mod cvt;
 mod dense;
 mod fold;
