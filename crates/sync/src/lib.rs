@@ -10,15 +10,18 @@ mod atoms;
 mod between;
 mod bytes;
 mod cross;
+mod deed;
 mod flags;
 mod form;
 mod insert;
+pub mod live;
 mod meetings;
 mod order;
 mod place;
 mod races;
 mod redundant;
 mod report;
+mod slots;
 pub mod timeline;
 mod trace;
 mod walk;
@@ -289,7 +292,7 @@ fn judge(
 ) -> Option<Undecided> {
     let between = Between::new(traces, reporter.profile, fifos);
     let order = Order::new(traces, reporter.profile, &between);
-    let stops = between.stops(&order);
+    let stops = between.stops(traces, &order);
     let mut is_broken = stops;
     for (process, trace) in traces.iter().enumerate() {
         is_broken |= reporter.flags(trace, &order, process, stops);
