@@ -35,9 +35,8 @@ use between::Between;
 use order::Order;
 use races::Found;
 use report::Reporter;
-use std::sync::Arc;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Fifos, Func, Module, Op, Runs, ValueId};
+use tessera_ir::{Fifos, Func, Module, Op, Runs};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
@@ -70,15 +69,6 @@ pub enum Mode {
     Auto,
 }
 
-/// What a run knows besides the numbers of its arguments.
-#[derive(Clone, Debug, Default)]
-pub struct RunValues {
-    /// The bytes behind arguments, before the run, from which scalars may be loaded.
-    pub buffers: Vec<(ValueId, Arc<[u8]>)>,
-    /// The number of the block, and how many there are.
-    pub block: [i64; 2],
-}
-
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -88,10 +78,6 @@ pub struct Options {
     pub disjoint: bool,
     /// Is it also asked which flags and barriers order nothing?
     pub redundant: bool,
-    /// Arguments whose numbers are known, as in one run.
-    pub values: Vec<(ValueId, i64)>,
-    /// What else one run knows.
-    pub run: Option<RunValues>,
     pub limits: Limits,
 }
 
@@ -101,8 +87,6 @@ impl Default for Options {
             mode: None,
             disjoint: true,
             redundant: false,
-            values: Vec::new(),
-            run: None,
             limits: Limits::default(),
         }
     }
@@ -211,14 +195,12 @@ pub fn check(
     options: &Options,
 ) -> Report {
     let constants = Constants::new(module, func);
-    let Options { disjoint, limits, ref values, .. } = *options;
+    let Options { disjoint, limits, .. } = *options;
     let all = processes(func);
     let subject = |core: Core| Subject {
         automatic: options.mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
         disjoint,
-        values,
         limits,
-        run: options.run.as_ref(),
         ..Subject::new(module, func, profile, placement, core)
     };
     let subjects: Vec<Subject<'_>> = all.iter().map(|core| subject(*core)).collect();

@@ -359,7 +359,8 @@ impl Memory {
         let both_vector = e.process() > 0 && event.process > 0;
         let own = self.accesses(event.done).get(usize::from(c.own));
         let other = self.accesses(e.done).get(usize::from(e.access));
-        let is_same_place = own == other && e.done.start == event.done.start;
+        let starts = |access: &Access| access.shift(e.done.start) == access.shift(event.done.start);
+        let is_same_place = own == other && own.is_some_and(starts);
         let is_same_way = both_vector && e.op == y_op && c.conflict == Conflict::Waw && is_same_place;
         let role = own.map(|access| access.role);
         if is_same_way && (e.turns == event.point.turns || e.first.0 == event.point.turns) {

@@ -90,10 +90,14 @@ impl Text {
         self.processes.len() == 1
     }
 
+    /// Are there order operations at all?
+    pub fn has_flags(&self) -> bool {
+        self.processes.iter().any(|p| p.orders.iter().flatten().any(|o| !matches!(o.deed, Deed::Nothing)))
+    }
+
     /// Is there nothing that could go wrong: one process whose order is left to the assembler, without order operations?
     pub fn is_plain(&self) -> bool {
-        let is_plain = |p: &ProcessText| p.automatic && p.orders.iter().all(Option::is_none);
-        self.processes.len() == 1 && self.processes.iter().all(is_plain)
+        self.is_alone() && self.processes.iter().all(|p| p.automatic) && !self.has_flags()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::insert::deps;
 use crate::order::Edges;
 use crate::trace::{Event, Flag, Kind, Line, Sets, Trace};
 use crate::walk::{Choices, Core, Subject, walk};
-use crate::{Limits, Mode, RunValues, Undecided, process_mode, processes};
+use crate::{Limits, Mode, Undecided, process_mode, processes};
 use schedule::{Schedule, schedule};
 use std::fmt;
 use tessera_ir::scalar::Constants;
@@ -237,13 +237,12 @@ pub fn timeline(
     let mut line = Timeline::default();
     for block in 0..run.blocks {
         let (mut choices, mut sets) = (Choices::default(), Sets::default());
-        let known = RunValues { buffers: Vec::new(), block: [block.into(), run.blocks.into()] };
         let mut traces = Vec::new();
         for core in cores {
             let subject = Subject {
                 values: run.values,
                 limits: run.limits,
-                run: Some(&known),
+                block: Some([block.into(), run.blocks.into()]),
                 costs: Some(run.costs),
                 ..Subject::new(module, func, profile, placement, *core)
             };

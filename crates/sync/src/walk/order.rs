@@ -36,8 +36,8 @@ impl<'a> Walk<'a> {
         match opcode {
             Opcode::GetSubblockIdx => Some(if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }),
             Opcode::GetSubblockNum => Some(if mixed { 2 } else { 1 }),
-            Opcode::GetBlockIdx => self.subject.run.map(|run| run.block[0]),
-            Opcode::GetBlockNum => self.subject.run.map(|run| run.block[1]),
+            Opcode::GetBlockIdx => self.subject.block.map(|block| block[0]),
+            Opcode::GetBlockNum => self.subject.block.map(|block| block[1]),
             _ => None,
         }
     }

@@ -4,10 +4,10 @@ use super::{Bindings, Kernel};
 use std::sync::{Arc, Mutex};
 use tessera_exec::interp::{Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
 use tessera_ir::OpId;
+use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Inst, TileArg};
-use tessera_plan::Placement;
+use tessera_sync::Report;
 use tessera_sync::live::{self, Findings, Live, Text};
-use tessera_sync::{Report, Verdict};
 
 /// What the blocks found, each with its number.
 type Found = Arc<Mutex<Vec<(u32, Findings)>>>;
@@ -78,33 +78,44 @@ impl<const W: usize> Observer for Judge<W> {
     }
 }
 
+/// What of the order is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Flags,
+    Races,
+}
+
 impl Kernel {
+    /// Runs the kernel. Static errors are [`Program::check`](super::Program::check)'s to find; a run reports what it comes
+    /// across, and broken rules of flags as warnings.
+    pub fn execute(&self, bindings: Bindings) -> Outcome {
+        let (mut outcome, report) = self.judged(bindings, Asked::Flags);
+        let flags = report.into_iter().flat_map(|report| report.diagnostics).filter(|d| is_of_flags(d.rule));
+        outcome.diagnostics.extend(flags.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
+        outcome
+    }
+
     /// Runs the kernel and judges the order of its pipes in this run: races, flags, deadlocks. There is no report where the
     /// run failed.
     pub fn execute_judged(&self, bindings: Bindings) -> (Outcome, Option<Report>) {
-        match self.placed(&bindings) {
-            Ok(placement) => self.judged(bindings, &placement),
-            Err(outcome) => (outcome, None),
-        }
+        self.judged(bindings, Asked::Races)
     }
 
-    fn judged(&self, bindings: Bindings, placement: &Placement) -> (Outcome, Option<Report>) {
-        let text = Arc::new(Text::new(self.module(), &self.func, self.profile(), placement, bindings.order));
-        let found = Found::default();
-        let observe: Arc<Observe> = {
-            let (text, found) = (text.clone(), found.clone());
-            let is_alone = text.is_alone();
-            Arc::new(move |block| match is_alone {
-                true => Box::new(Judge::<{ live::ONE }>::new(block, text.clone(), found.clone())),
-                false => Box::new(Judge::<{ live::THREE }>::new(block, text.clone(), found.clone())),
-            })
+    fn judged(&self, bindings: Bindings, asked: Asked) -> (Outcome, Option<Report>) {
+        let placement = match self.placed(&bindings) {
+            Ok(placement) => placement,
+            Err(outcome) => return (outcome, None),
         };
-        let observe = (!text.is_plain()).then_some(observe);
-        let mut prepared = self.prepared(bindings, placement);
-        prepared.observe = observe;
+        let text = Arc::new(Text::new(self.module(), &self.func, self.profile(), &placement, bindings.order));
+        let found = Found::default();
+        let mut prepared = self.prepared(bindings, &placement);
+        let is_asked = if asked == Asked::Flags { text.has_flags() } else { !text.is_plain() };
+        prepared.observe = is_asked.then(|| observe(asked, text.clone(), found.clone()));
         let mut outcome = run(prepared);
-        // Which tokens are left the report says one by one.
-        outcome.diagnostics.retain(|d| d.rule != "flag-leak");
+        if is_asked {
+            // Which tokens are left the report says one by one.
+            outcome.diagnostics.retain(|d| d.rule != "flag-leak");
+        }
         outcome.diagnostics = self.program.with_locations(outcome.diagnostics);
         if outcome.failed() {
             return (outcome, None);
@@ -114,7 +125,19 @@ impl Kernel {
         let blocks = found.into_iter().map(|(_, findings)| findings).collect();
         let mut report = live::report(self.module(), &self.func, self.program.source(), &text, blocks);
         report.diagnostics = self.program.with_locations(report.diagnostics);
-        debug_assert!(report.verdict != Verdict::RaceFree || !report.diagnostics.iter().any(|d| d.is_error()));
         (outcome, Some(report))
     }
+}
+
+fn is_of_flags(rule: &str) -> bool {
+    rule.starts_with("flag-") || rule == "buf-token"
+}
+
+fn observe(asked: Asked, text: Arc<Text>, found: Found) -> Arc<Observe> {
+    let is_alone = text.is_alone();
+    Arc::new(move |block| match (asked, is_alone) {
+        (Asked::Flags, _) => Box::new(Judge::<{ live::FLAGS }>::new(block, text.clone(), found.clone())),
+        (Asked::Races, true) => Box::new(Judge::<{ live::ONE }>::new(block, text.clone(), found.clone())),
+        (Asked::Races, false) => Box::new(Judge::<{ live::THREE }>::new(block, text.clone(), found.clone())),
+    })
 }

@@ -3,7 +3,7 @@
 use super::Program;
 use crate::{Error, Profile, Result};
 use std::sync::Arc;
-use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run, run};
+use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::codec::Number;
 use tessera_plan::Placement;
@@ -128,17 +128,6 @@ impl Kernel {
             _ => None,
         };
         bindings.inputs.iter().filter_map(known).collect()
-    }
-
-    /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.
-    pub fn execute(&self, bindings: Bindings) -> Outcome {
-        let placement = match self.placed(&bindings) {
-            Ok(placement) => placement,
-            Err(outcome) => return outcome,
-        };
-        let mut outcome = run(self.prepared(bindings, &placement));
-        outcome.diagnostics = self.program.with_locations(outcome.diagnostics);
-        outcome
     }
 
     /// Where the tiles of a run lie; what is to be told where they cannot.
