@@ -79,7 +79,7 @@ pub struct Args {
     /// Run every instruction over all of its tile before the next one: slower, and the same in everything else
     #[arg(long)]
     no_fuse: bool,
-    /// Also judge the order of the pipes with the numbers of this run: races, flags, deadlocks
+    /// Also judge the order of the pipes in this run, exactly and while it goes on: races, flags, tokens
     #[arg(long)]
     races: bool,
     #[command(flatten)]

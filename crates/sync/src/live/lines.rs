@@ -18,7 +18,7 @@ const MOST: u64 = 15;
 pub type Token = (usize, Line, u64);
 
 /// What a wait needs.
-pub type Needs = SmallVec<[Token; 2]>;
+pub type Needs = Vec<Token>;
 
 /// A token that was given.
 #[derive(Clone, Debug)]

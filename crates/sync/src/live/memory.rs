@@ -70,6 +70,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// Is it the same, whatever operand it is?
+    pub fn is_like(&self, other: &Access) -> bool {
+        (self.space, self.way, self.is_view) == (other.space, other.way, other.is_view) && self.ranges == other.ranges
+    }
+
     fn shift(&self, start: i64) -> i64 {
         if self.is_view { start } else { 0 }
     }
@@ -404,11 +409,13 @@ fn meet<const W: usize>(
     automatic: bool,
     candidates: &mut SmallVec<[Candidate; 2]>,
 ) {
-    let mut first = None;
-    entries.retain(|e| {
+    // Where the same program point has its entry: whoever comes later is after the first only where it is after the second.
+    let (mut own_entry, mut at) = (None, 0);
+    while let Some(e) = entries.get(at) {
         let is_own = e.process() == event.process;
         if is_own && e.index == event.point.index {
-            return true;
+            at += 1;
+            continue;
         }
         let before = event.clock.has(e.lane, e.position);
         if !before
@@ -417,17 +424,20 @@ fn meet<const W: usize>(
         {
             candidates.push(Candidate { entry: e.clone(), own, conflict });
         }
-        // The same program point: whoever comes later is after the first only where it is after the second.
         let is_same = e.lane == event.lane && e.op == event.point.op && e.way == access.way;
-        if is_same {
-            first = Some((e.first.0, e.first.1));
+        if is_same && own_entry.is_none() {
+            own_entry = Some((at, e.first));
+            at += 1;
+        } else if is_same || !several && before && access.way.covers(e.way) {
+            entries.swap_remove(at);
+        } else {
+            at += 1;
         }
-        !(is_same || !several && before && access.way.covers(e.way))
-    });
+    }
     if event.is_before_all && !several && access.way == Way::Reads {
         return;
     }
-    entries.push(Entry {
+    let entry = Entry {
         lane: event.lane,
         way: access.way,
         access: own,
@@ -437,7 +447,11 @@ fn meet<const W: usize>(
         done: event.done,
         clock: event.clock.of(event.process),
         turns: event.point.turns,
-        first: first.unwrap_or_else(|| (event.point.turns, event.position)),
+        first: own_entry.map_or((event.point.turns, event.position), |(_, first)| first),
         raced: None,
-    });
+    };
+    match own_entry.and_then(|(at, _)| entries.get_mut(at)) {
+        Some(place) => *place = entry,
+        None => entries.push(entry),
+    }
 }

@@ -209,7 +209,10 @@ impl<const W: usize> Live<W> {
             match part.tile.map(|n| inst.tiles.get(n)) {
                 Some(Some(tile)) => {
                     let way = if part.writes { Way::Writes } else { Way::Reads };
-                    accesses.extend(self.on_tile(process, tile, &part.ranges, (part.core, way)));
+                    let access = self.on_tile(process, tile, &part.ranges, (part.core, way));
+                    // A tile that is an operand twice is touched once.
+                    let is_new = |a: &Access| !accesses.iter().any(|b: &Access| b.is_like(a));
+                    accesses.extend(access.filter(is_new));
                 }
                 // A sum is one access, which writes.
                 None if adds && !part.writes => {}
