@@ -83,12 +83,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            mode: None,
-            disjoint: true,
-            redundant: false,
-            limits: Limits::default(),
-        }
+        Options { mode: None, disjoint: true, redundant: false, limits: Limits::default() }
     }
 }
 

@@ -47,7 +47,8 @@ impl Left {
 
 pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
-    let compiled = |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
+    let compiled =
+        |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
     let programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
     let blocks = run.blocks.max(1);
     let progress = run.progress.clone();

@@ -226,7 +226,8 @@ impl Memory {
             let Some(shadow) = self.shadows.get_mut(found.shadow - 1) else { continue };
             let by = access.shift(start);
             if found.stamp != shadow.stamp || found.start != by {
-                let bytes = access.ranges.iter().map(|(from, to)| ((from + by).max(0) as usize, (to + by).max(0) as usize));
+                let bytes =
+                    access.ranges.iter().map(|(from, to)| ((from + by).max(0) as usize, (to + by).max(0) as usize));
                 found.cells = shadow.locate(&mut self.cells, bytes);
                 (found.stamp, found.start) = (shadow.stamp, by);
             }

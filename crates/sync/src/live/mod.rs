@@ -252,14 +252,7 @@ impl<const W: usize> Live<W> {
     }
 
     /// One element is read or written as a scalar.
-    pub fn scalar(
-        &mut self,
-        process: usize,
-        at: (OpId, Turn<'_>),
-        space: Space,
-        (from, to): (u64, u64),
-        writes: bool,
-    ) {
+    pub fn scalar(&mut self, process: usize, at: (OpId, Turn<'_>), space: Space, (from, to): (u64, u64), writes: bool) {
         if W == FLAGS {
             return;
         }
@@ -297,6 +290,9 @@ impl<const W: usize> Live<W> {
                 }
                 let (flag, point) = (pipes.flag(*from, *to, id), pipes.point(op, turns));
                 let records = ordered.records;
+                if W == FLAGS && records.is_none() && pipes.count(flag, *sets, &point) {
+                    return self.told.flag(process, flag, *sets, &point);
+                }
                 let act = match sets {
                     true => pipes.set(*from, flag, &point, records),
                     false => pipes.wait(*to, flag, &point),
@@ -307,6 +303,7 @@ impl<const W: usize> Live<W> {
                 }
                 self.next(process, point, act);
             }
+            Deed::Barrier(_) if W == FLAGS && pipes.pending.is_empty() => {}
             Deed::Barrier(pipe) => {
                 let point = pipes.point(op, turns);
                 self.told.barrier(process, op, *pipe);

@@ -51,17 +51,44 @@ pub struct Done {
 /// What an event is to the order.
 #[derive(Clone, Debug)]
 pub enum Act {
-    Work { pipe: Pipe, done: Done, reads: bool, named: SmallVec<[u32; 1]> },
+    Work {
+        pipe: Pipe,
+        done: Done,
+        reads: bool,
+        named: SmallVec<[u32; 1]>,
+    },
     /// Everything before it is done before it, and it before everything later.
     Prints(Done),
-    Set { pipe: Pipe, flag: u32, number: u64, records: Option<u32> },
-    Wait { pipe: Pipe, flag: u32, number: u64 },
+    Set {
+        pipe: Pipe,
+        flag: u32,
+        number: u64,
+        records: Option<u32>,
+    },
+    Wait {
+        pipe: Pipe,
+        flag: u32,
+        number: u64,
+    },
     Barrier(Option<Pipe>),
     Joins(SmallVec<[u32; 1]>),
-    Take { pipe: Pipe, id: u32, after: Option<u32> },
-    Release { pipe: Pipe, id: u32 },
-    Send { pipe: Pipe, token: Token },
-    Receive { pipe: Pipe, needs: Needs },
+    Take {
+        pipe: Pipe,
+        id: u32,
+        after: Option<u32>,
+    },
+    Release {
+        pipe: Pipe,
+        id: u32,
+    },
+    Send {
+        pipe: Pipe,
+        token: Token,
+    },
+    Receive {
+        pipe: Pipe,
+        needs: Needs,
+    },
 }
 
 impl Act {
@@ -305,6 +332,25 @@ impl<const W: usize> Pipes<W> {
     /// Did a wait come before its set?
     pub fn is_early(&self, flag: u32) -> bool {
         self.flags.get(flag as usize).is_some_and(|state| !state.unset.is_empty())
+    }
+
+    /// A set or a wait while nothing waits and nobody asks for clocks; not where the wait comes first.
+    #[inline]
+    pub fn count(&mut self, flag: u32, sets: bool, point: &Point) -> bool {
+        let Some(state) = self.flags.get_mut(flag as usize).filter(|_| self.pending.is_empty()) else { return false };
+        match sets {
+            true if state.sets == state.waits => {
+                state.sets += 1;
+                let clock = Some(Clock::default());
+                state.tokens.push_back(Set { clock, taken: false, point: *point, named: None });
+            }
+            false if state.waits < state.sets && state.tokens.pop_front().is_some() => {
+                state.waits += 1;
+                state.first += 1;
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// The events that values stand for; they are waited for.

@@ -4,9 +4,9 @@ use super::memory::{Race, Side, Space};
 use super::pipes::{Act, FlagState, Pipes, Point, Turns};
 use super::text::{self, Text};
 use super::{Live, traced};
+use crate::between::Between;
 use crate::deed::{Deed, Ordering};
 use crate::flags::{self, Broken, Fault};
-use crate::between::Between;
 use crate::order::Order;
 use crate::report::Reporter;
 use crate::trace::{Access, Event, Flag, Kind, Line, Misuse, Place, Root, SetId, Sets, Trace};
@@ -199,7 +199,12 @@ impl Teller<'_> {
             if let Some(wait) = unset.front() {
                 let other = told.nearest.get(&n).or_else(|| told.first.iter().find(|(f, _)| *f != n).map(|f| &f.1));
                 if let Some(other) = other {
-                    let of = told.first.iter().chain(told.last.iter().flatten()).find(|(_, p)| p.op == other.op).map_or(0, |f| f.0);
+                    let of = told
+                        .first
+                        .iter()
+                        .chain(told.last.iter().flatten())
+                        .find(|(_, p)| p.op == other.op)
+                        .map_or(0, |f| f.0);
                     self.point(process, other, Kind::Set(of));
                 }
                 let event = self.point(process, wait, Kind::Wait(n));
@@ -287,11 +292,17 @@ fn stuck<const W: usize>(live: &Live<W>, teller: &Teller<'_>) -> (Vec<Trace>, Be
                     Flag::Pipes(from, ..) => Some(from),
                     Flag::Cores(_) => None,
                 });
-                rest.event(process, (event.point.op, event.point.turns.rounds()), from.or(Some(Pipe::S)), Kind::Set(*flag));
+                rest.event(
+                    process,
+                    (event.point.op, event.point.turns.rounds()),
+                    from.or(Some(Pipe::S)),
+                    Kind::Set(*flag),
+                );
             }
         }
         for event in &own.pending {
-            let at = rest.event(process, (event.point.op, event.point.turns.rounds()), event.act.pipe(), traced(&event.act));
+            let at =
+                rest.event(process, (event.point.op, event.point.turns.rounds()), event.act.pipe(), traced(&event.act));
             if let Act::Send { token, .. } = &event.act {
                 tokens.insert(*token, (process, at));
             }
@@ -337,7 +348,11 @@ pub fn report(module: &Module, func: &Func, text: &str, of: &Text, blocks: Vec<F
 }
 
 /// What one block found.
-fn tell<const W: usize>(reporter: &mut Reporter<'_>, live: &Live<W>, loops: &[SmallVec<[OpId; 2]>]) -> Option<Undecided> {
+fn tell<const W: usize>(
+    reporter: &mut Reporter<'_>,
+    live: &Live<W>,
+    loops: &[SmallVec<[OpId; 2]>],
+) -> Option<Undecided> {
     let Live { text, pipes, memory, lines, told, .. } = live;
     let mut teller = Teller { func: reporter.func, loops, sets: Sets::default(), traces: Vec::new() };
     for (process, own) in text.processes.iter().enumerate() {
@@ -385,6 +400,15 @@ fn tell<const W: usize>(reporter: &mut Reporter<'_>, live: &Live<W>, loops: &[Sm
         let event = teller.point(*process, point, Kind::Send(*line));
         let traces: Vec<&Trace> = teller.traces.iter().collect();
         reporter.overflow(&traces, (*process, event));
+    }
+    let mut lines = lines.clone();
+    for (process, own) in pipes.iter().enumerate() {
+        for event in &own.pending {
+            // Who waits for ever for something else would have taken its tokens.
+            if let Act::Receive { needs, .. } = &event.act {
+                lines.taken(process, needs, (0, 0), &text.slots);
+            }
+        }
     }
     let mut left = lines.left();
     left.sort_by_key(|(process, _, point)| (*process, point.index));

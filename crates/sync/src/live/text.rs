@@ -56,19 +56,14 @@ pub struct Text {
 
 impl Text {
     /// Those of an inlined function whose tiles are placed.
-    pub fn new(
-        module: &Module,
-        func: &Func,
-        profile: Profile,
-        placement: &Placement,
-        mode: Option<Mode>,
-    ) -> Text {
+    pub fn new(module: &Module, func: &Func, profile: Profile, placement: &Placement, mode: Option<Mode>) -> Text {
         let all = processes(func);
         let fifos = Fifos::new(module, func);
         let constants = Constants::new(module, func);
         let slots = fifos.list.iter().map(|f| Slots::new((module, func), &constants, placement, profile, f)).collect();
         let is_event = |v: &ValueId| matches!(module.types.get(func.value(*v).ty), Type::Event);
-        let made = |v: &ValueId| matches!(func.value(*v).def, tessera_ir::Def::Result(op, _) if func.op(op).blocks.is_empty());
+        let made =
+            |v: &ValueId| matches!(func.value(*v).def, tessera_ir::Def::Result(op, _) if func.op(op).blocks.is_empty());
         let events: Vec<SmallVec<[ValueId; 1]>> =
             func.ops.iter().map(|op| op.values().filter(is_event).collect()).collect();
         let moves = func.ops.iter().enumerate().map(|(n, op)| {

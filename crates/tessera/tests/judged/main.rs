@@ -28,9 +28,11 @@ fn program(body: &str, profile: Profile) -> Kernel {
   return
 }}"
     );
-    let body = [("LOAD", format!("pto.tload ins(%v : {VIEW}) outs(%a : {TILE})")),
+    let body = [
+        ("LOAD", format!("pto.tload ins(%v : {VIEW}) outs(%a : {TILE})")),
         ("ADD", format!("pto.tadd ins(%a, %a : {TILE}, {TILE}) outs(%c : {TILE})")),
-        ("STORE", format!("pto.tstore ins(%c : {TILE}) outs(%w : {VIEW})"))];
+        ("STORE", format!("pto.tstore ins(%c : {TILE}) outs(%w : {VIEW})")),
+    ];
     let text = body.iter().fold(text, |text, (word, op)| text.replace(word, op));
     let program = Program::parse(&text).unwrap().on(profile);
     program.kernel("k").unwrap()

@@ -1,8 +1,8 @@
 //! FIFOs and tokens between cores (isa/structure.md 4 to 6, sync.md 5).
 
 use super::super::code::*;
-use super::super::observe;
 use super::super::meeting;
+use super::super::observe;
 use super::{Compiler, lacks};
 use crate::lower::{Failure, broken, failure};
 use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
