@@ -1,7 +1,7 @@
 //! Tokens between cores while a run goes on (sync.md 5, isa/structure.md 6).
 
 use super::clock::{Clock, Lane};
-use super::pipes::Point;
+use super::event::Point;
 use crate::slots::Slots;
 use crate::trace::Line;
 use crate::walk::Core;

@@ -5,7 +5,7 @@
 //! points counts, it keeps the last access of each.
 
 use super::clock::{Clock, LANES, Lane};
-use super::pipes::{Done, Point, Turns};
+use super::event::{Done, Point, Turns};
 use super::shadow::{CellId, Cells, Shadow};
 use crate::bytes::Ranges;
 use crate::races::Conflict;

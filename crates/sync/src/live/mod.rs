@@ -6,6 +6,7 @@
 //! program touches, however long it runs.
 
 mod clock;
+mod event;
 mod lines;
 mod memory;
 mod pipes;
@@ -22,9 +23,10 @@ use crate::deed::Deed;
 use crate::slots::Spot;
 use crate::trace::{Kind as Traced, Line};
 use crate::walk::Core;
+use event::{Act, Done, Event, Point};
 use lines::Lines;
 use memory::{Access, Memory, Touching, Way};
-use pipes::{Act, Done, Event, Pipes, Point};
+use pipes::Pipes;
 use report::Told;
 use smallvec::SmallVec;
 use std::sync::Arc;

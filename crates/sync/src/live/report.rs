@@ -1,7 +1,8 @@
 //! What a run found, in the sentences of the static form: what is worth telling becomes a small trace of each process.
 
+use super::event::{Act, Point, Turns};
 use super::memory::{Race, Side, Space};
-use super::pipes::{Act, FlagState, Pipes, Point, Turns};
+use super::pipes::{FlagState, Pipes};
 use super::text::{self, Text};
 use super::{Live, traced};
 use crate::between::Between;

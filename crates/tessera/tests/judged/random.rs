@@ -38,6 +38,6 @@ fn block(r: &mut Random, depth: u32, out: &mut Vec<String>) {
 
 pub fn body(seed: u64) -> String {
     let mut out = Vec::new();
-    block(&mut Random::new(seed), 0, &mut out);
+    block(&mut Random(seed), 0, &mut out);
     out.join("\n  ")
 }
