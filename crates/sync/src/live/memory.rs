@@ -385,8 +385,9 @@ impl Memory {
             return;
         }
         // The first round of all, where nothing orders that one either.
-        let is_free = !event.clock.has(e.lane, e.first.1) && !(is_same_way && e.first.0 == event.point.turns);
-        let turns = if is_free { e.first.0 } else { e.turns };
+        let is_same_first = is_same_way && e.first.0 == event.point.turns;
+        let is_ordered = event.clock.has(e.lane, e.first.1);
+        let turns = if is_ordered || is_same_first { e.turns } else { e.first.0 };
         let x = self.side(e.process(), e.lane, (e.op, turns), (e.done, e.access));
         let y = self.side(event.process, event.lane, (y_op, event.point.turns), (event.done, c.own));
         let (Some(x), Some(y)) = (x, y) else { return };
@@ -419,10 +420,8 @@ fn meet<const W: usize>(
             continue;
         }
         let before = event.clock.has(e.lane, e.position);
-        if !before
-            && !(is_own && automatic)
-            && let Some(conflict) = e.way.conflict(access.way)
-        {
+        let is_ordered = before || is_own && automatic;
+        if !is_ordered && let Some(conflict) = e.way.conflict(access.way) {
             candidates.push(Candidate { entry: e.clone(), own, conflict });
         }
         let is_same = e.lane == event.lane && e.op == event.point.op && e.way == access.way;

@@ -104,7 +104,7 @@ impl Kernel {
     fn judged(&self, bindings: Bindings, asked: Asked) -> (Outcome, Option<Report>) {
         let placement = match self.placed(&bindings) {
             Ok(placement) => placement,
-            Err(outcome) => return (outcome, None),
+            Err(outcome) => return (*outcome, None),
         };
         let text = Arc::new(Text::new(self.module(), &self.func, self.profile(), &placement, bindings.order));
         let found = Found::default();

@@ -131,11 +131,11 @@ impl Kernel {
     }
 
     /// Where the tiles of a run lie; what is to be told where they cannot.
-    pub(super) fn placed(&self, bindings: &Bindings) -> std::result::Result<Placement, Outcome> {
+    pub(super) fn placed(&self, bindings: &Bindings) -> std::result::Result<Placement, Box<Outcome>> {
         let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
         tessera_sync::place(self.module(), &self.func, self.profile(), &keep, bindings.order).map_err(|error| {
             let diagnostics = Error::from(error).diagnostics().cloned().collect();
-            Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() }
+            Box::new(Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() })
         })
     }
 
