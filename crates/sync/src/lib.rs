@@ -26,7 +26,7 @@ pub mod timeline;
 mod trace;
 mod walk;
 
-pub use insert::{Served, Synced, insert};
+pub use insert::{Place, Served, Synced, Unrolled, insert, insert_unrolled};
 pub use place::place;
 pub use races::Conflict;
 pub use walk::Core;

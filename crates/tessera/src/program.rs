@@ -32,7 +32,7 @@ pub use extents::Extents;
 pub use inputs::{Content, From, Inputs, Refused, Setting};
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
-pub use sync::{SyncRow, Synced};
+pub use sync::{SyncPlace, SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;

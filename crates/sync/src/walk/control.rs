@@ -121,7 +121,9 @@ impl<'a> Walk<'a> {
         let [lower, upper, step] = bounds.clone();
         let mut carried = self.vals(f.inits);
         let known = lower.known().zip(upper.known()).zip(step.known());
-        let count = known.map(|((lower, upper), step)| trip_count(lower, upper, step));
+        // What was learnt on the way may say that it never runs.
+        let never = || self.choices.most(&upper.minus(&lower)).filter(|most| *most <= 0).map(|_| 0);
+        let count = known.map(|((lower, upper), step)| trip_count(lower, upper, step)).or_else(never);
         let weight = self.weight(f.body);
         let turn = |this: &mut Self, carried: &mut Vec<Val>, i: u64| -> Res {
             let at = lower.plus(&this.symbols.arith(ArithOp::Muli, 64, &step, &(i as i64).into()));
@@ -205,7 +207,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         self.open_loops += 1;
-        let trips = self.trips(id, op, Key::While(id), (weight, 0, None), |this, rounds| {
+        let peeled = self.peeled_while(&w);
+        let trips = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
             first(this, carried.clone())?;
             (0..rounds).try_for_each(|i| {
                 this.marks.push(this.trace.events.len());
@@ -266,6 +269,17 @@ impl<'a> Walk<'a> {
             }
         }
         peeled
+    }
+
+    /// The same of `scf.while`, whose counters are what it hands on with a constant added.
+    fn peeled_while(&self, w: &While<'_>) -> u64 {
+        let counter = |(taken, handed): (&ValueId, &tessera_ir::Operand)| {
+            let n = w.carried.iter().position(|v| Arg::Value(*v) == handed.arg)?;
+            let lower = self.constants.get(w.inits.get(n)?.arg)?;
+            let (1, step) = self.linear(w.yields.get(n)?.arg, *taken, 0)? else { return None };
+            Some(self.peeled(w.after, *taken, Some((lower, step))))
+        };
+        w.taken.iter().zip(w.handed).filter_map(counter).max().unwrap_or(0)
     }
 
     /// `factor · counter + constant`, where a value is that.
