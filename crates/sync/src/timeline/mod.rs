@@ -15,7 +15,7 @@ pub use path::Step;
 
 use crate::trace::Sets;
 use crate::walk::{Choices, Core, Subject, walk};
-use crate::{Limits, Mode, RunValues, Undecided, process_mode, processes};
+use crate::{Limits, Mode, Undecided, process_mode, processes};
 use block::Block;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Fifos, Func, Module, Runs, ValueId};
@@ -62,13 +62,12 @@ pub fn timeline(
     let mut line = Timeline::default();
     for block in 0..run.blocks {
         let (mut choices, mut sets) = (Choices::default(), Sets::default());
-        let known = RunValues { buffers: Vec::new(), block: [block.into(), run.blocks.into()] };
         let mut traces = Vec::new();
         for core in cores {
             let subject = Subject {
                 values: run.values,
                 limits: run.limits,
-                run: Some(&known),
+                block: Some([block.into(), run.blocks.into()]),
                 costs: Some(run.costs),
                 ..Subject::new(module, func, profile, placement, *core)
             };

@@ -13,8 +13,6 @@ use tessera_isa::diag::Span;
 const MAX_PERIOD: usize = 16;
 /// A loop is unrolled into at most this many instructions.
 const MAX_UNROLLED: u64 = 100_000;
-/// In the walk of one run into at most this many.
-const MAX_RUN: u64 = 1_000_000;
 
 impl<'a> Walk<'a> {
     fn truth(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
@@ -136,9 +134,7 @@ impl<'a> Walk<'a> {
             *carried = this.vals(f.yields);
             done
         };
-        // A run goes its way, however long that is within reason.
-        let most = if self.subject.run.is_some() { MAX_RUN } else { MAX_UNROLLED };
-        let unrolled = |n: &u64| n.saturating_mul(weight) <= most || self.subject.costs.is_some();
+        let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.costs.is_some();
         match count.filter(unrolled) {
             Some(count) => {
                 for i in 0..count {
@@ -190,16 +186,12 @@ impl<'a> Walk<'a> {
             done
         };
         // A run knows when it ends.
-        if self.subject.costs.is_some() || self.subject.run.is_some() {
+        if self.subject.costs.is_some() {
             first(self, carried)?;
             for i in 0.. {
                 let holds = match self.known(w.condition) {
                     Some(holds) => holds != 0,
-                    None if self.subject.costs.is_some() => self.truth(id, op, w.condition)?,
-                    None => {
-                        let why = "how often scf.while runs depends on what the run computes";
-                        return Err(Undecided::at(op.span, why));
-                    }
+                    None => self.truth(id, op, w.condition)?,
                 };
                 if !holds {
                     break;
