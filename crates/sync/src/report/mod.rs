@@ -1,12 +1,14 @@
 //! What was found, in sentences: one per pair of program points, or per flag (sync.md 4 and 9).
 
 mod cores;
+mod mend;
 mod races;
 
 use crate::flags::{self, Broken, Fault};
 use crate::order::Order;
-use crate::trace::{Flag, Kind, Trace};
+use crate::trace::{Event, Flag, Kind, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
+use mend::{Ids, Missing, Places};
 use std::collections::BTreeMap;
 use tessera_ir::{Func, Module, OpId};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
@@ -25,7 +27,9 @@ pub(crate) struct Reporter<'a> {
     pub profile: Profile,
     text: &'a str,
     /// By rule and pair of program points, or flag: how near, and what to say.
-    races: FxHashMap<(OpId, OpId), (usize, Diagnostic)>,
+    races: FxHashMap<(OpId, OpId), (usize, Diagnostic, Option<Missing>)>,
+    /// The ids of flags on all paths.
+    ids: Ids,
     flags: BTreeMap<(&'static str, String), (u32, Diagnostic)>,
     others: FxHashSet<(OpId, &'static str)>,
     found: Vec<Diagnostic>,
@@ -39,6 +43,7 @@ impl<'a> Reporter<'a> {
             profile,
             text,
             races: FxHashMap::default(),
+            ids: Ids::default(),
             flags: BTreeMap::new(),
             others: FxHashSet::default(),
             found: Vec::new(),
@@ -46,12 +51,22 @@ impl<'a> Reporter<'a> {
     }
 
     /// Everything, races from the nearest on.
-    pub fn done(self) -> Vec<Diagnostic> {
-        let mut found = self.found;
+    pub fn done(mut self) -> Vec<Diagnostic> {
+        let (mut found, races) = (std::mem::take(&mut self.found), std::mem::take(&mut self.races));
+        let mut races: Vec<(usize, Diagnostic)> = match races.is_empty() {
+            true => Vec::new(),
+            false => {
+                let places = Places::new(self.func);
+                let mended = |d, missing: Option<Missing>| match missing {
+                    Some(missing) => self.mend(d, &missing, &places),
+                    None => d,
+                };
+                races.into_values().map(|(distance, d, missing)| (distance, mended(d, missing))).collect()
+            }
+        };
         let at = |d: &Diagnostic| d.span.map_or(0, |s| s.start);
         let mut flags: Vec<Diagnostic> = self.flags.into_values().map(|(_, d)| d).collect();
         flags.sort_by_key(at);
-        let mut races: Vec<(usize, Diagnostic)> = self.races.into_values().collect();
         races.sort_by_key(|(distance, d)| (*distance, at(d), d.secondary.first().map(|l| l.span.start)));
         found.sort_by_key(at);
         found.extend(flags);
@@ -85,6 +100,8 @@ impl<'a> Reporter<'a> {
 
     /// Reports what is wrong with flags; is it so wrong that races mean nothing?
     pub fn flags(&mut self, trace: &Trace, order: &Order, process: usize, is_stuck_between: bool) -> bool {
+        self.ids.note(trace);
+        let named = |flag: String| if process == 0 { flag } else { format!("{} {flag}", trace.core.name()) };
         for (op, pipe) in flags::useless(trace, self.profile) {
             if self.others.insert((op, "barrier-useless")) {
                 let what = format!(
@@ -96,20 +113,22 @@ impl<'a> Reporter<'a> {
             }
         }
         for misuse in &trace.misuses {
-            if self.others.insert((misuse.op, misuse.rule)) {
+            let (at, key) = (self.span(misuse.op).start, (misuse.rule, named(misuse.flag.clone())));
+            if self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
                 let found = self.finding(misuse.rule, misuse.always, misuse.what.clone());
-                self.found.push(found.at(self.span(misuse.op), "").help(misuse.help.clone()));
+                self.flags.insert(key, (at, found.at(self.span(misuse.op), "").help(misuse.help.clone())));
             }
         }
         let broken = flags::check(trace, order, process, is_stuck_between);
+        let mut on_this_path: FxHashSet<(&'static str, String)> = FxHashSet::default();
         for one in broken.iter().take(MAX_FLAGS) {
             let rule = one.fault.rule();
             let event = &trace.events[one.event];
-            let flag = one.flag.as_ref().map_or_else(|| format!("{:?}", event.op), flag_name);
-            let flag = if process == 0 { flag } else { format!("{} {flag}", trace.core.name()) };
             let at = self.span(event.op).start;
-            let key = (rule, flag);
-            if self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
+            let key = (rule, named(one.flag.as_ref().map_or_else(|| buffer_name(event), flag_name)));
+            // Of a path the first in program order; of several paths the first in the text.
+            let is_first = on_this_path.insert(key.clone());
+            if is_first && self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
                 let found = self.broken(trace, one);
                 self.flags.insert(key, (at, found));
             }
@@ -212,7 +231,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn nearest_set(&self, trace: &Trace, wait: usize, flag: Option<&Flag>) -> Option<(OpId, String)> {
-        let is_other = |event: &crate::trace::Event| match event.kind {
+        let is_other = |event: &Event| match event.kind {
             Kind::Set(n) => {
                 Some(&trace.flags[n as usize]).filter(|f| Some(*f) != flag).map(|f| (event.op, flag_name(f)))
             }
@@ -236,8 +255,13 @@ impl<'a> Reporter<'a> {
 
     fn free_id(&self, trace: &Trace, flag: Option<&Flag>) -> String {
         let Some(Flag::Pipes(from, to, _)) = flag else { return "a free one".into() };
-        free_id(trace, *from, *to).map_or("all eight are in use".into(), |id| id.to_string())
+        self.ids.free(trace.core, *from, *to).map_or("all eight are in use".into(), |id| id.to_string())
     }
+}
+
+/// A buffer's token on its pipe.
+fn buffer_name(event: &Event) -> String {
+    format!("{:?} of buffer {:?}", event.pipe, event.kind.buffer())
 }
 
 /// `V → MTE2 0`.
@@ -253,13 +277,4 @@ fn flag_name(flag: &Flag) -> String {
 
 fn flag_text(what: &str, from: Pipe, to: Pipe, id: i64) -> String {
     format!("pto.{what}_flag[<{}>, <{}>, <EVENT_ID{id}>]", from.cpp(), to.cpp())
-}
-
-/// The smallest id that no flag of these pipes uses.
-fn free_id(trace: &Trace, from: Pipe, to: Pipe) -> Option<i64> {
-    let used = |id: i64| {
-        let is = |f: &Flag| matches!(f, Flag::Pipes(a, b, n) if (*a, *b) == (from, to) && n.known() == Some(id));
-        trace.flags.iter().any(is)
-    };
-    (0..IDS).find(|id| !used(*id))
 }

@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
             }
             None => {
                 self.open_loops += 1;
-                let peeled = self.peeled(f.body, f.variable, lower.known().zip(step.known()));
+                let peeled = self.peeled(&[f.body], &self.counters(&f, lower.known().zip(step.known())));
                 let trips = self.trips(id, op, Key::Trips(bounds), (weight, peeled, count), |this, rounds| {
                     let mut carried = carried.clone();
                     (0..rounds).try_for_each(|i| {
@@ -213,7 +213,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         self.open_loops += 1;
-        let trips = self.trips(id, op, Key::While(id), (weight, 0, None), |this, rounds| {
+        let peeled = self.peeled(&[w.before, w.after], &self.while_counters(&w));
+        let trips = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
             first(this, carried.clone())?;
             (0..rounds).try_for_each(|i| {
                 this.marks.push(this.trace.events.len());
@@ -250,58 +251,6 @@ impl<'a> Walk<'a> {
         match self.steps > self.subject.limits.steps {
             true => Err(self.too_long(op.span)),
             false => Ok(()),
-        }
-    }
-
-    /// The iterations up to a constant that the counter is compared with are looked at one by one (sync.md 9).
-    fn peeled(&self, body: tessera_ir::BlockId, variable: ValueId, start: Option<(i64, i64)>) -> u64 {
-        let Some((lower, step)) = start.filter(|(_, step)| *step > 0) else { return 0 };
-        let func = self.subject.func;
-        let (mut peeled, mut blocks) = (0, vec![body]);
-        while let Some(block) = blocks.pop() {
-            for id in &func.block(block).ops {
-                let op = func.op(*id);
-                blocks.extend(&op.blocks);
-                let (OpKind::Cmp(_), [a, b]) = (&op.kind, op.operands.as_slice()) else { continue };
-                for (side, other) in [(a.arg, b.arg), (b.arg, a.arg)] {
-                    let (Some((factor, plus)), Some(k)) = (self.linear(side, variable, 0), self.constants.get(other))
-                    else {
-                        continue;
-                    };
-                    let at = k.saturating_sub(plus).checked_div(factor).unwrap_or(0).saturating_sub(lower) / step;
-                    peeled = peeled.max(u64::try_from(at.saturating_add(1)).unwrap_or(0));
-                }
-            }
-        }
-        peeled
-    }
-
-    /// `factor · counter + constant`, where a value is that.
-    fn linear(&self, arg: Arg, variable: ValueId, depth: u32) -> Option<(i64, i64)> {
-        let value = arg.value()?;
-        if value == variable {
-            return Some((1, 0));
-        }
-        let tessera_ir::Def::Result(op, _) = self.subject.func.value(value).def else { return None };
-        let op = self.subject.func.op(op);
-        if depth > 8 {
-            return None;
-        }
-        let side = |n: usize| op.operands.get(n).map(|o| o.arg);
-        let of = |n: usize| self.linear(side(n)?, variable, depth + 1);
-        let constant = |n: usize| self.constants.get(side(n)?);
-        match &op.kind {
-            OpKind::Cast(_) => of(0),
-            OpKind::Arith(ArithOp::Addi) => match (of(0), constant(1)) {
-                (Some((f, c)), Some(n)) => Some((f, c.wrapping_add(n))),
-                _ => of(1).zip(constant(0)).map(|((f, c), n)| (f, c.wrapping_add(n))),
-            },
-            OpKind::Arith(ArithOp::Subi) => of(0).zip(constant(1)).map(|((f, c), n)| (f, c.wrapping_sub(n))),
-            OpKind::Arith(ArithOp::Muli) => {
-                let (f, n) = of(0).zip(constant(1)).or_else(|| of(1).zip(constant(0)))?;
-                Some((f.0.wrapping_mul(n), f.1.wrapping_mul(n)))
-            }
-            _ => None,
         }
     }
 
@@ -358,7 +307,7 @@ impl<'a> Walk<'a> {
         let sizes =
             (self.trace.events.len(), self.trace.accesses.len(), self.trace.misuses.len(), self.trace.turns.len());
         let (ticks, flags) = (self.trace.ticks.len(), self.trace.flags.len());
-        let asked = self.asked.clone();
+        let (asked, misused) = (self.asked.clone(), self.misused.clone());
         self.trial += 1;
         let ran = rounds(self, count);
         self.trial -= 1;
@@ -371,7 +320,7 @@ impl<'a> Walk<'a> {
         self.trace.events.truncate(sizes.0);
         self.trace.accesses.truncate(sizes.1);
         self.trace.misuses.truncate(sizes.2);
-        self.misused = self.trace.misuses.iter().map(|m| (m.op, m.rule)).collect();
+        self.misused = misused;
         self.trace.turns.truncate(sizes.3);
         self.trace.ticks.truncate(ticks);
         // Ids that only the trial could not tell are no flags of the path.

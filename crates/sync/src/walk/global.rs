@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
             };
             self.set(*result, Val::Int(found));
         }
-        let access = Access { set, writes, adds: false, exact: true, role: Role::Global };
+        let access = Access { set, writes, adds: false, exact: true, role: Role::Global, start: place.start() };
         self.event(id, Some(Pipe::S), Kind::Work, &[access]);
     }
 }

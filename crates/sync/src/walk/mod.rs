@@ -10,6 +10,7 @@ mod exact;
 mod fifo;
 mod global;
 mod order;
+mod peel;
 mod tiles;
 
 pub use choices::{Choices, Key, Open};
@@ -126,6 +127,13 @@ impl<'a> Subject<'a> {
 
 pub(crate) type Res = Result<(), Undecided>;
 
+/// What is wrong by itself, with the rules that it breaks: order operations, and flags.
+#[derive(Clone, Default)]
+struct Misused {
+    ops: FxHashSet<(OpId, &'static str)>,
+    flags: FxHashSet<(&'static str, String)>,
+}
+
 /// The bytes of an instruction as it was last seen.
 type Seen = (Inst, Rc<[crate::bytes::Part]>);
 
@@ -139,8 +147,7 @@ pub(crate) struct Walk<'a> {
     found: FxHashMap<OpId, u32>,
     /// The operation that the walk is at.
     at: Option<OpId>,
-    /// Order operations that are wrong by themselves, and the rules that they break.
-    misused: FxHashSet<(OpId, &'static str)>,
+    misused: Misused,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
     fifos: Fifos,
@@ -196,7 +203,7 @@ pub(crate) fn walk(
         symbols,
         found: FxHashMap::default(),
         at: None,
-        misused: FxHashSet::default(),
+        misused: Misused::default(),
         written: FxHashSet::default(),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },

@@ -82,9 +82,11 @@ impl<'a> Walk<'a> {
         named.map(Form::from).or(given).unwrap_or_else(|| self.fresh())
     }
 
-    fn misuse(&mut self, op: OpId, rule: &'static str, what: String, help: String, always: bool) {
-        if self.misused.insert((op, rule)) {
-            self.trace.misuses.push(Misuse { rule, op, what, help, always });
+    /// Each flag is told of once, at its first place, and so is each operation (sync.md 9).
+    fn misuse(&mut self, misuse: Misuse) {
+        let is_new_flag = self.misused.flags.insert((misuse.rule, misuse.flag.clone()));
+        if self.misused.ops.insert((misuse.op, misuse.rule)) && is_new_flag {
+            self.trace.misuses.push(misuse);
         }
     }
 
@@ -121,7 +123,8 @@ impl<'a> Walk<'a> {
                             .to_string(),
                     ),
                 };
-                return self.misuse(at, "flag-pipe", what, help, false);
+                let flag = format!("{first} {second} {:?}", self.id(op, words.get(2)));
+                return self.misuse(Misuse { rule: "flag-pipe", op: at, flag, what, help, always: false });
             }
         };
         let id = self.id(op, words.get(2));
@@ -130,8 +133,9 @@ impl<'a> Walk<'a> {
             let what = format!("{name} of {from} → {to} has id {n}{}, and ids are 0 to 7", self.iteration());
             let what =
                 if hardware { what } else { format!("{name} of {from} → {to} has id {n}, and ids are at least 0") };
-            let help = "use an id from 0 to 7 that nothing else uses there; two buffers take turns with i mod 2";
-            self.misuse(at, "flag-id-range", what, help.to_string(), true);
+            let help = "use an id from 0 to 7 that nothing else uses there; two buffers take turns with i mod 2".into();
+            let flag = format!("{from} {to} {n}");
+            self.misuse(Misuse { rule: "flag-id-range", op: at, flag, what, help, always: true });
         }
         let flag = self.flag_number(Flag::Pipes(from, to, id));
         let event = match is_set {
@@ -163,7 +167,8 @@ impl<'a> Walk<'a> {
         else {
             let word = words.first().map_or("nothing", String::as_str);
             let what = format!("{name} names {word}, which is no pipe of {}", self.subject.core.name());
-            return self.misuse(at, "flag-pipe", what, "name a pipe or an operation class".to_string(), false);
+            let (flag, help) = (format!("buffers of {word}"), "name a pipe or an operation class".into());
+            return self.misuse(Misuse { rule: "flag-pipe", op: at, flag, what, help, always: false });
         };
         let id = self.id(op, words.get(1));
         match id.known() {
@@ -174,7 +179,8 @@ impl<'a> Walk<'a> {
             known => {
                 let id = known.map_or("an id that is not known".to_string(), |n| format!("id {n}"));
                 let what = format!("{name} has {id}, and buffers have ids 0 to 31");
-                self.misuse(at, "flag-id-range", what, "use an id from 0 to 31".to_string(), true);
+                let (flag, help) = (format!("buffer {pipe} {id}"), "use an id from 0 to 31".into());
+                self.misuse(Misuse { rule: "flag-id-range", op: at, flag, what, help, always: true });
             }
         }
     }
@@ -185,7 +191,8 @@ impl<'a> Walk<'a> {
         let Some(Ordered::One(pipe)) = pipe else {
             let word = words.first().map_or("nothing", String::as_str);
             let what = format!("{name} names {word}, which is no pipe of {}", self.subject.core.name());
-            self.misuse(at, "flag-pipe", what, "name one pipe".to_string(), false);
+            let (flag, help) = (format!("cores' flags of {word}"), "name one pipe".into());
+            self.misuse(Misuse { rule: "flag-pipe", op: at, flag, what, help, always: false });
             return Ok(());
         };
         let id = self.id(op, words.get(1));
@@ -195,7 +202,8 @@ impl<'a> Walk<'a> {
             let what =
                 format!("{name} has id {n}{}, and ids of {} are 0 to {}", self.iteration(), core.name(), limit - 1);
             let help = format!("use an id from 0 to {}", limit - 1);
-            self.misuse(at, "flag-id-range", what, help, true);
+            let flag = format!("cores' flag {n}");
+            self.misuse(Misuse { rule: "flag-id-range", op: at, flag, what, help, always: true });
             return Ok(());
         }
         let is_set = order == Order::CoreSet;

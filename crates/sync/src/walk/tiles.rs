@@ -238,7 +238,7 @@ impl<'a> Walk<'a> {
             }
             let set = self.sets.of(&place, &part.ranges);
             let adds = adds && on_view;
-            accesses.push(Access { set, writes: part.writes, adds, exact: part.exact, role });
+            accesses.push(Access { set, writes: part.writes, adds, exact: part.exact, role, start: place.start() });
         }
         let tiles = inst.tiles.iter().map(|t| (t.role, t.tile));
         let pipe = opcode.pipe(form, profile, tiles);
