@@ -5,7 +5,7 @@ use crate::trace::{Flag, Trace};
 use crate::walk::Core;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{BlockId, OpId, OpKind};
-use tessera_isa::diag::{Diagnostic, Fact};
+use tessera_isa::diag::{Diagnostic, Fact, Span};
 use tessera_isa::ops::Pipe;
 
 /// An edge that nothing makes: what runs on which pipe should be done before what.
@@ -109,6 +109,14 @@ impl Reporter<'_> {
         Some(Spots { set, wait, round: Some(round) })
     }
 
+    /// Where something ends: a loop or branch at its last brace, as what holds them has the span of its first line.
+    fn end(&self, op: OpId) -> Span {
+        let span = self.span(op);
+        let text = self.text.get(span.start as usize..).filter(|_| !self.func.op(op).blocks.is_empty());
+        let brace = text.and_then(last_brace).map(|at| span.start + at as u32);
+        brace.map_or(span, |at| Span::new(at, at + 1))
+    }
+
     /// `17:5`, `the loop at 12:3`.
     fn construct(&self, op: OpId) -> String {
         let what = match self.func.op(op).kind {
@@ -126,7 +134,8 @@ impl Reporter<'_> {
         let ends = [x.0, y.0].map(|pipe| Fact::Text(pipe.name().into()));
         let found = found.fact("missing", Fact::List(ends.into()));
         let line = |text: &str, side: &'static str, op: OpId| {
-            Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(self.span(op)))])
+            let at = if side == "after" { self.end(op) } else { self.span(op) };
+            Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(at))])
         };
         let barrier = |found: Diagnostic, pipe: &str, why: &str| {
             let text = format!("pto.barrier <{pipe}>");
@@ -155,4 +164,28 @@ impl Reporter<'_> {
             None => pair,
         })
     }
+}
+
+/// The brace that ends the construct that a text begins with.
+fn last_brace(text: &str) -> Option<usize> {
+    let (mut depth, mut quoted, mut comment) = (0u32, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => comment = false,
+            _ if comment => {}
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'/' if text[at..].starts_with("//") => comment = true,
+            b'{' => depth += 1,
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                let next = text[at + 1..].trim_start();
+                if depth == 0 && !next.starts_with("else") && !next.starts_with("do") {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }

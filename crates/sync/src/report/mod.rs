@@ -7,8 +7,9 @@ mod races;
 use crate::flags::{self, Broken, Fault};
 use crate::order::Order;
 use crate::trace::{Event, Flag, Kind, Trace};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::walk::Core;
 use mend::{Ids, Missing, Places};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use tessera_ir::{Func, Module, OpId};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
@@ -113,7 +114,9 @@ impl<'a> Reporter<'a> {
             }
         }
         for misuse in &trace.misuses {
-            let (at, key) = (self.span(misuse.op).start, (misuse.rule, named(misuse.flag.clone())));
+            // Both vector cores run the same text.
+            let whose = if matches!(trace.core, Core::Vector(_)) { "V" } else { "" };
+            let (at, key) = (self.span(misuse.op).start, (misuse.rule, format!("{whose} {}", misuse.flag)));
             if self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
                 let found = self.finding(misuse.rule, misuse.always, misuse.what.clone());
                 self.flags.insert(key, (at, found.at(self.span(misuse.op), "").help(misuse.help.clone())));

@@ -75,7 +75,8 @@ impl Reporter<'_> {
         let who = if is_between { format!(" of {}", of[1].core.name()) } else { String::new() };
         let what = format!("{}{who} {does} {what_y} while {}{whose} may still {still} it", names[1], names[0]);
         let (pipe_x, pipe_y) = (events[0].pipe.unwrap_or(Pipe::S), events[1].pipe.unwrap_or(Pipe::S));
-        let bytes = shared(sets.get(a.set), sets.get(b.set));
+        let shared = shared(sets.get(a.set), sets.get(b.set));
+        let bytes = (shared.first().map_or(0, |r| r.0), shared.last().map_or(0, |r| r.1));
         let line = |n: usize, pipe: Pipe, access: &Access| {
             let verb = if access.writes { "writes" } else { "reads" };
             let (operand, memory) = (self.operand(ops[n], access.role), self.memory(sets.get(access.set).root));
@@ -86,7 +87,7 @@ impl Reporter<'_> {
                     format!(" (iteration {})", all.join(", "))
                 }
             };
-            let window = self.window(ops[n], access, bytes).map_or_else(String::new, |[rows, columns]| {
+            let window = self.window(ops[n], access, &shared).map_or_else(String::new, |[rows, columns]| {
                 format!(", rows {}..{} × columns {}..{}", rows.start, rows.end, columns.start, columns.end)
             });
             format!("{}{pipe} {verb} {operand}, {memory} {}{window}{turn}", core(n), range(bytes))
@@ -101,9 +102,9 @@ impl Reporter<'_> {
                 ("operand", Fact::Text(self.operand(ops[n], access.role))),
                 ("iterations", Fact::List(turns)),
             ];
-            if let Some(window) = self.window(ops[n], access, bytes) {
-                let [rows, columns] = window
-                    .map(|axis| Fact::List(vec![Fact::Number(axis.start as i64), Fact::Number(axis.end as i64)]));
+            if let Some(window) = self.window(ops[n], access, &shared) {
+                let [rows, columns] =
+                    window.map(|axis| Fact::List(vec![Fact::Number(axis.start as i64), Fact::Number(axis.end as i64)]));
                 parts.extend([("rows", rows), ("columns", columns)]);
             }
             if is_between {
@@ -175,18 +176,19 @@ impl Reporter<'_> {
         op.operand(role).and_then(|o| o.arg.value()).or_else(made)
     }
 
-    /// The rows and columns of a boxed tile that lie in a range of bytes: those bytes are no run of its elements.
-    fn window(&self, op: OpId, access: &Access, (from, to): (i64, i64)) -> Option<[Range<u64>; 2]> {
+    /// The rows and columns of a boxed tile that lie in these bytes, which are no run of its elements.
+    fn window(&self, op: OpId, access: &Access, bytes: &[(i64, i64)]) -> Option<[Range<u64>; 2]> {
         let value = self.value_of(op, access.role)?;
         let tile = self.module.types.get(self.func.value(value).ty).on(self.profile).filter(Tile::is_boxed)?;
         let (layout, bits) = (tile.layout(), i64::from(tile.elem.bits()));
-        let element = |byte: i64| (byte - access.start).max(0) * 8 / bits;
-        let (first, end) = (element(from), element(to).min(layout.footprint() as i64));
-        if first == 0 && end == layout.footprint() as i64 {
+        let (end, start) = (layout.footprint() as i64, access.start);
+        let element = |byte: i64| (byte - start).max(0) * 8 / bits;
+        let elements = || bytes.iter().map(|(from, to)| element(*from)..element(*to).min(end));
+        if elements().eq([0..end]) {
             return Some([0..tile.rows, 0..tile.cols]);
         }
         let mut window: Option<[Range<u64>; 2]> = None;
-        for (r, c) in (first..end).filter_map(|offset| layout.inverse(offset)) {
+        for (r, c) in elements().flatten().filter_map(|offset| layout.inverse(offset)) {
             let [rows, columns] = window.get_or_insert_with(|| [r..r + 1, c..c + 1]);
             *rows = rows.start.min(r)..rows.end.max(r + 1);
             *columns = columns.start.min(c)..columns.end.max(c + 1);
@@ -216,18 +218,18 @@ impl Reporter<'_> {
     }
 }
 
-/// From the first to the last byte that two sets share.
-fn shared(a: &Bytes, b: &Bytes) -> (i64, i64) {
-    let (mut first, mut last) = (i64::MAX, i64::MIN);
+/// The bytes that two sets share.
+fn shared(a: &Bytes, b: &Bytes) -> Vec<(i64, i64)> {
+    let mut both = Vec::new();
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.ranges.get(i), b.ranges.get(j)) {
         let (from, to) = (x.0.max(y.0), x.1.min(y.1));
         if from < to {
-            (first, last) = (first.min(from), last.max(to));
+            both.push((from, to));
         }
         if x.1 <= y.1 { i += 1 } else { j += 1 }
     }
-    if first < last { (first, last) } else { a.span() }
+    if both.is_empty() { vec![a.span()] } else { both }
 }
 
 fn range((from, to): (i64, i64)) -> String {

@@ -152,18 +152,19 @@ impl<'a> Walk<'a> {
             None => {
                 self.open_loops += 1;
                 let peeled = self.peeled(&[f.body], &self.counters(&f, lower.known().zip(step.known())));
-                let trips = self.trips(id, op, Key::Trips(bounds), (weight, peeled, count), |this, rounds| {
-                    let mut carried = carried.clone();
-                    (0..rounds).try_for_each(|i| {
-                        this.marks.push(this.trace.events.len());
-                        turn(this, &mut carried, i)
-                    })
-                })?;
+                let (trips, tried) =
+                    self.trips(id, op, Key::Trips(bounds), (weight, peeled, count), |this, rounds| {
+                        let mut carried = carried.clone();
+                        (0..rounds).try_for_each(|i| {
+                            this.marks.push(this.trace.events.len());
+                            turn(this, &mut carried, i)
+                        })
+                    })?;
                 for i in 0..trips {
                     turn(self, &mut carried, i)?;
                 }
                 self.open_loops -= 1;
-                self.learn(&lower, &upper, &step, trips);
+                self.learn([&lower, &upper, &step], trips, tried);
             }
         }
         self.new_turn();
@@ -214,7 +215,7 @@ impl<'a> Walk<'a> {
         }
         self.open_loops += 1;
         let peeled = self.peeled(&[w.before, w.after], &self.while_counters(&w));
-        let trips = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
+        let (trips, _) = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
             first(this, carried.clone())?;
             (0..rounds).try_for_each(|i| {
                 this.marks.push(this.trace.events.len());
@@ -232,8 +233,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// After a loop its trip count says what its upper bound is, or that it is at most the lower one.
-    fn learn(&mut self, lower: &Form, upper: &Form, step: &Form, trips: u64) {
+    /// After a loop its trip count says what its upper bound is, or that it is at most the lower one. The last counts
+    /// that are tried, up to the given one, stand for all greater ones.
+    fn learn(&mut self, [lower, upper, step]: [&Form; 3], trips: u64, tried: Option<u64>) {
         let over = upper.minus(lower);
         let ([(symbol, 1)], Some(1), 0) = (over.terms.as_slice(), step.known(), self.trial) else { return };
         let count = (trips as i64).wrapping_sub(over.constant);
@@ -241,8 +243,21 @@ impl<'a> Walk<'a> {
             0 => self.choices.at_most(&over.terms, count),
             _ => {
                 self.bound.insert(*symbol, count);
+                let most = tried.map(|tried| (tried as i64).wrapping_sub(over.constant));
+                self.endless.extend(most.map(|most| (*symbol, most)));
             }
         }
+    }
+
+    /// Is this a comparison of a loop's bound with more than the loop was tried for? Then nobody knows, whatever the
+    /// bound is taken to be on this path.
+    pub(super) fn is_beyond(&self, a: &Form, b: &Form) -> bool {
+        let difference = a.minus(b);
+        let ([(symbol, factor @ (1 | -1))], constant) = (difference.terms.as_slice(), difference.constant) else {
+            return false;
+        };
+        let with = constant.wrapping_mul(-factor);
+        self.endless.get(symbol).is_some_and(|most| with > *most)
     }
 
     /// An empty body costs too.
@@ -254,7 +269,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How often a loop runs on this path, of all the counts that decide every other one.
+    /// How often a loop runs on this path, of all the counts that decide every other one; the greatest of those, where it
+    /// stands for greater ones.
     fn trips(
         &mut self,
         id: OpId,
@@ -262,29 +278,32 @@ impl<'a> Walk<'a> {
         key: Key,
         (weight, peeled, most): (u64, u64, Option<u64>),
         rounds: impl FnOnce(&mut Self, u64) -> Res,
-    ) -> Result<u64, Undecided> {
+    ) -> Result<(u64, Option<u64>), Undecided> {
         if self.trial > 0 {
             // What was chosen before the loop that is tried out holds in it.
             let chosen = self.settled.iter().find(|(known, _)| *known == key);
-            return Ok(chosen.map_or(2, |(_, trips)| *trips));
+            return Ok((chosen.map_or(2, |(_, trips)| *trips), None));
         }
         let at = (id, self.subject.core);
         // On a path that was the same so far, it repeats itself as it did.
-        let after = self.choices.before(&key);
-        self.settled.clone_from(&after);
-        if self.choices.periods.get(&at).is_none_or(|known| known.after != after) {
+        let is_known = self.choices.periods.get(&at).is_some_and(|known| self.choices.is_after(&key, &known.after));
+        if !is_known {
+            let after = self.choices.before(&key);
+            self.settled.clone_from(&after);
             let repeats = self.period(op.span, weight, peeled, rounds)?;
             self.choices.periods.insert(at, Period { repeats, after });
         }
         let Repeats { trips, period, peeled } =
             self.choices.periods.get(&at).map(|p| p.repeats.clone()).unwrap_or_default();
         let tried = trips.iter().copied().max().unwrap_or(0);
-        let trips = self.choices.trips(key.clone(), &trips);
+        let options = self.choices.possible(&key, trips, period);
+        let trips = self.choices.trips(key.clone(), &options);
+        let stands_for_more = trips.saturating_add(period) > tried;
         let open = Open { op: id, key, period, peeled, tried, trips, most };
         if !self.trace.open.contains(&open) {
             self.trace.open.push(open);
         }
-        Ok(trips)
+        Ok((trips, stands_for_more.then_some(tried)))
     }
 
     /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.

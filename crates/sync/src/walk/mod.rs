@@ -177,6 +177,8 @@ pub(crate) struct Walk<'a> {
     open_loops: u32,
     /// Symbols whose values a loop's trip count told.
     bound: FxHashMap<u32, i64>,
+    /// Those of them that stand for greater ones, too: the greatest value that was tried.
+    endless: FxHashMap<u32, i64>,
     /// What each branch in such a loop compared.
     asked: FxHashMap<OpId, (crate::form::Terms, i64)>,
 }
@@ -225,6 +227,7 @@ pub(crate) fn walk(
         open_loops: 0,
         asked: FxHashMap::default(),
         bound: FxHashMap::default(),
+        endless: FxHashMap::default(),
     };
     for arg in &func.args {
         walk.argument(*arg);
@@ -382,6 +385,14 @@ impl<'a> Walk<'a> {
     fn compute(&mut self, op: &Op) {
         let Some(result) = op.results.first().copied() else { return };
         let (module, func) = (self.subject.module, self.subject.func);
+        if let (OpKind::Cmp(pred), [a, b], false) = (&op.kind, op.operands.as_slice(), self.endless.is_empty())
+            && let (Some(a), Some(b)) = (self.written_form(a.arg), self.written_form(b.arg))
+            && self.is_beyond(&a, &b)
+        {
+            let (from, _) = scalar::widths(module, func, op);
+            let unknown = self.symbols.of(Expr::Cmp(*pred, from, a, b));
+            return self.set(result, Val::Int(unknown));
+        }
         let computed = scalar::compute(module, func, op, |arg| self.known(arg));
         let form = match computed {
             Some(Ok(v)) => v.into(),

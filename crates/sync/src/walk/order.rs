@@ -123,20 +123,15 @@ impl<'a> Walk<'a> {
                             .to_string(),
                     ),
                 };
-                let flag = format!("{first} {second} {:?}", self.id(op, words.get(2)));
-                return self.misuse(Misuse { rule: "flag-pipe", op: at, flag, what, help, always: false });
+                let ends = format!("{first} → {second}");
+                let id = self.id(op, words.get(2));
+                let flag = format!("{ends} {id:?}");
+                self.misuse(Misuse { rule: "flag-pipe", op: at, flag, what, help, always: false });
+                return self.flag_id(at, name, &ends, &id);
             }
         };
         let id = self.id(op, words.get(2));
-        let hardware = self.subject.profile.is_npu();
-        if let Some(n) = id.known().filter(|n| *n < 0 || hardware && !FLAG_IDS.contains(n)) {
-            let what = format!("{name} of {from} → {to} has id {n}{}, and ids are 0 to 7", self.iteration());
-            let what =
-                if hardware { what } else { format!("{name} of {from} → {to} has id {n}, and ids are at least 0") };
-            let help = "use an id from 0 to 7 that nothing else uses there; two buffers take turns with i mod 2".into();
-            let flag = format!("{from} {to} {n}");
-            self.misuse(Misuse { rule: "flag-id-range", op: at, flag, what, help, always: true });
-        }
+        self.flag_id(at, name, &format!("{from} → {to}"), &id);
         let flag = self.flag_number(Flag::Pipes(from, to, id));
         let event = match is_set {
             true => self.event(at, Some(from), Kind::Set(flag), &[]),
@@ -145,6 +140,18 @@ impl<'a> Walk<'a> {
         if let Some(result) = op.results.first() {
             self.set(*result, Val::Event(event));
         }
+    }
+
+    /// Is the id of a flag between these one that there is?
+    fn flag_id(&mut self, op: OpId, name: &str, ends: &str, id: &Form) {
+        let hardware = self.subject.profile.is_npu();
+        let Some(n) = id.known().filter(|n| *n < 0 || hardware && !FLAG_IDS.contains(n)) else { return };
+        let what = match hardware {
+            true => format!("{name} of {ends} has id {n}{}, and ids are 0 to 7", self.iteration()),
+            false => format!("{name} of {ends} has id {n}, and ids are at least 0"),
+        };
+        let help = "use an id from 0 to 7 that nothing else uses there; two buffers take turns with i mod 2".into();
+        self.misuse(Misuse { rule: "flag-id-range", op, flag: format!("{ends} {n}"), what, help, always: true });
     }
 
     /// ", in iteration 8" inside a loop.
@@ -202,7 +209,7 @@ impl<'a> Walk<'a> {
             let what =
                 format!("{name} has id {n}{}, and ids of {} are 0 to {}", self.iteration(), core.name(), limit - 1);
             let help = format!("use an id from 0 to {}", limit - 1);
-            let flag = format!("cores' flag {n}");
+            let flag = format!("cores' flag {n} of {at:?}");
             self.misuse(Misuse { rule: "flag-id-range", op: at, flag, what, help, always: true });
             return Ok(());
         }

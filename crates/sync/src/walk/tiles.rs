@@ -212,7 +212,10 @@ impl<'a> Walk<'a> {
                 Sem::Gets | Sem::Prints => self.element(&inst).into(),
                 _ => bytes::parts(&inst).into(),
             };
-            self.seen.insert(id, (inst.clone(), parts.clone()));
+            // Outside of loops nothing comes back.
+            if !self.turn.is_empty() {
+                self.seen.insert(id, (inst.clone(), parts.clone()));
+            }
             parts
         });
         let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
