@@ -106,14 +106,15 @@ impl Choices {
     }
 
     /// One of these trip counts, or of those that [`Choices::also`] added.
-    pub(super) fn trips(&mut self, key: Key, options: &[u64]) -> u64 {
-        let far = self.far.get(&key).cloned().unwrap_or_default();
-        self.choose(key, &[options, &far].concat())
+    pub(super) fn trips(&mut self, key: Key, options: &[u64], period: u64) -> u64 {
+        let far = self.far.get(&key).map_or(&[][..], Vec::as_slice);
+        let options = self.possible(&key, [options, far].concat(), period);
+        self.choose(key, &options)
     }
 
     /// Those of some trip counts that what is known of the bounds allows. Where it wants more than all of them, the last
     /// period stands for what it wants.
-    pub(super) fn possible(&self, key: &Key, options: Vec<u64>, period: u64) -> Vec<u64> {
+    fn possible(&self, key: &Key, options: Vec<u64>, period: u64) -> Vec<u64> {
         let Key::Trips([lower, upper, step]) = key else { return options };
         let over = upper.minus(lower);
         let (Some((low, high, not)), Some(step)) = (self.facts.get(&over.terms), step.known()) else { return options };

@@ -296,8 +296,7 @@ impl<'a> Walk<'a> {
         let Repeats { trips, period, peeled } =
             self.choices.periods.get(&at).map(|p| p.repeats.clone()).unwrap_or_default();
         let tried = trips.iter().copied().max().unwrap_or(0);
-        let options = self.choices.possible(&key, trips, period);
-        let trips = self.choices.trips(key.clone(), &options);
+        let trips = self.choices.trips(key.clone(), &trips, period);
         let stands_for_more = trips.saturating_add(period) > tried;
         let open = Open { op: id, key, period, peeled, tried, trips, most };
         if !self.trace.open.contains(&open) {
