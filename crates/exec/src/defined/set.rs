@@ -74,6 +74,14 @@ fn lowest_bits(bytes: u64, size: usize) -> u64 {
     joined(joined(joined(bytes & mask(0), 1), 2), 3)
 }
 
+/// Every `size` bits become the lowest ones of a byte: what undoes [`lowest_bits`].
+#[inline(always)]
+fn spread_bits(bits: u64, size: usize) -> u64 {
+    let mask = |n: usize| LOWEST[n] * (!0 >> (64 - (size << n)));
+    let parted = |bits: u64, n: usize| (bits | bits << ((8 - size) << n)) & mask(n);
+    parted(parted(parted(bits & mask(3), 2), 1), 0)
+}
+
 impl ByteSet {
     /// Room for this many bytes, none of them in the set.
     pub fn grow(&mut self, bytes: usize) {
@@ -137,11 +145,16 @@ impl ByteSet {
         self.stamp
     }
 
-    /// What of an element of `size` bytes is not in the set; 0 is nothing. It lies in one word.
-    #[inline]
-    pub fn missing(&self, start: usize, size: usize) -> u64 {
-        let word = self.words.get(start / 64).copied().unwrap_or(0);
-        !word >> (start % 64) & !0 >> (64 - size)
+    /// For each of so many elements of `size` bytes from `start` on a byte: 0 where all of the element is in the set. One table
+    /// and a look at it for each element is faster than a look at bits, where elements come in no order.
+    pub fn missing(&self, start: usize, size: usize, elements: usize) -> Vec<u8> {
+        let mut missing = Vec::with_capacity(elements.next_multiple_of(8));
+        while missing.len() < elements {
+            let bits = !self.window(start + missing.len() * size);
+            missing.extend_from_slice(&spread_bits(bits, size).to_le_bytes());
+        }
+        missing.truncate(elements);
+        missing
     }
 
     /// Adds those of the elements of `size` bytes from `start` on whose marks are 0xFF; the others' are 0. Elements in no order

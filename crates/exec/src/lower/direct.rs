@@ -257,7 +257,8 @@ fn unmarked(
         return None;
     }
     let indices = idx.bytes(memories, places);
-    let missing = fold_indices(idx.elem, &indices, 0, |all, k| all | defined.missing(to.start + k * size, size));
+    let table = defined.missing(to.start, size, to.len() / size);
+    let missing = fold_indices(idx.elem, &indices, 0, |all, k| all | table.get(k).copied().unwrap_or(0));
     (missing != 0).then(|| marks(idx.elem, &indices, to.len() / size))
 }
 
