@@ -36,6 +36,7 @@ impl Exec<'_> {
             self.begin_results(site)?;
         }
         self.choose(index, site)?;
+        self.observe_issue(index, site)?;
         if self.engine.defer(index)? {
             return Ok(());
         }
@@ -69,6 +70,7 @@ impl Exec<'_> {
             self.engine.memories.set_writer(site.at.0);
         }
         self.choose(index, site)?;
+        self.observe_issue(index, site)?;
         self.finish(index, site)
     }
 

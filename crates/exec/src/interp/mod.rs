@@ -13,6 +13,7 @@ mod global;
 mod issue;
 mod meeting;
 mod objects;
+mod observe;
 mod output;
 mod parallel;
 mod races;
@@ -25,6 +26,7 @@ pub use crate::engine::TileData;
 use crate::engine::memory::Memories;
 use crate::lower::Failure;
 pub use follow::run as watch;
+pub use observe::{Moment, Moved, Observe, Observer, Space, Variant};
 pub use record::{Recorded, Step, Stored};
 
 use std::sync::Arc;
@@ -38,7 +40,6 @@ use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
 /// A program and everything that it runs with.
-#[derive(Debug)]
 pub struct Run<'a> {
     /// The module that the function's types and names belong to.
     pub module: &'a Module,
@@ -64,6 +65,8 @@ pub struct Run<'a> {
     pub limits: Limits,
     /// Where it tells how far it is.
     pub progress: Option<Arc<Progress>>,
+    /// Who is told, block by block, what happens.
+    pub observe: Option<Arc<Observe>>,
 }
 
 /// How much a run may do and hold before it is stopped.
