@@ -41,7 +41,7 @@ fn program(r: &mut Random, lies: Where) -> String {
   %cols = arith.constant {} : index
   %view = pto.make_tensor_view %p, shape = [%rows, %cols], strides = [%cols, %one] : !pto.tensor_view<?x?xf32>
   %s = arith.constant 0.75 : f32\n",
-        r.range(1, 3),
+        r.range(2, 4),
         valid.0,
         valid.1,
     );

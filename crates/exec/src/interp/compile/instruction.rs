@@ -190,6 +190,7 @@ impl Compiler<'_> {
             results,
             init,
             may_wait: false,
+            dead: 0,
         })
     }
 }
