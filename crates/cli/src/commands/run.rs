@@ -129,7 +129,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         true => (0..args.blocks.clamp(1, JUDGED_BLOCKS)).map(|block| kernel.run_values(&bindings, block)).collect(),
         false => Vec::new(),
     };
-    let outcome = kernel.execute(bindings);
+    let mut outcome = kernel.execute(bindings);
     drop(shown);
     for run in runs.into_iter().filter(|_| !outcome.failed()) {
         let options = OrderOptions { values: values.clone(), run: Some(run), ..args.order.options() };
@@ -157,7 +157,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);
     }
-    job.put_out(session, &outcome, &shapes)?;
+    job.put_out(session, &mut outcome, &shapes)?;
     job.compare(session, &outcome, &shapes, &wanted)
 }
 

@@ -149,8 +149,13 @@ impl Group {
 
     /// Whole instructions as one group, if they can be.
     fn new(first: usize, links: &[Link]) -> Option<Group> {
-        let made = |strips: u64, links: Vec<Link>, runs| {
-            Group { first, strips, links, runs, stages: Vec::new(), moved: Vec::new() }
+        let made = |strips: u64, links: Vec<Link>, runs| Group {
+            first,
+            strips,
+            links,
+            runs,
+            stages: Vec::new(),
+            moved: Vec::new(),
         };
         // Copies alone gain nothing by strips, and in registers none are needed.
         if links.iter().all(|link| link.part.is_copy()) {
@@ -233,7 +238,7 @@ impl Group {
                 *put = !(run.is_some() || self.links.get(n)?.part.is_copy());
                 continue;
             }
-            // A row of it at a time, where all that read it do so in the same run.
+            // Some rows of it at a time, where all that read it do so in the same run.
             let is_near = |(later, side): &(usize, usize)| match (run, self.member(*later)) {
                 (Some((run, at)), Some((other, its))) => std::ptr::eq(run, other) && run.rereads(its, *side, at),
                 _ => false,
@@ -241,14 +246,16 @@ impl Group {
             let touched = match run {
                 Some((run, at)) if list.iter().all(is_near) => {
                     slots.extend(list.iter().copied().chain([(n, 0)]).map(|side| (side, scratch)));
-                    run.row_bytes(at)
+                    run.slot_bytes(at)
                 }
                 _ => {
                     // A strip of it, where they read nothing else.
                     let near = |(later, side): &(usize, usize)| {
                         let bytes = all.get(*later)?.get(*side)?;
                         let is_inside = bytes.is_within(&to) && bytes.step == to.step;
-                        is_inside.then(|| Some((*later, *side, scratch.checked_add_signed((bytes.first - to.first) as isize)?)))?
+                        is_inside.then(|| {
+                            Some((*later, *side, scratch.checked_add_signed((bytes.first - to.first) as isize)?))
+                        })?
                     };
                     let found = list.iter().map(near).collect::<Option<Vec<_>>>();
                     let is_whole = self.links.get(n)?.part.is_solid(0) && !is_changed && self.strips > 1;
@@ -345,8 +352,12 @@ fn moved(links: &[Link]) -> Vec<Moved> {
                 let is_changed = (copy..=n).any(|m| written(m).is_none_or(|to| to.meets(&there)));
                 let place = source.places.get(usize::from(source.part.sides.get(1)?.operand))?;
                 let at = link.places.get(usize::from(side.operand))?.at.checked_add_signed(by as isize)?;
-                (is_same && !is_changed && is_alone)
-                    .then_some(Moved { link: n, operand: side.operand, copy, place: Place { memory: place.memory, at } })
+                (is_same && !is_changed && is_alone).then_some(Moved {
+                    link: n,
+                    operand: side.operand,
+                    copy,
+                    place: Place { memory: place.memory, at },
+                })
             };
             found.extend(find());
         }
@@ -363,7 +374,8 @@ impl Chain {
             Some((operand, *link.places.get(usize::from(operand))?))
         };
         let ends = |n: usize, side: usize, at: Place| {
-            let bit = |operand: u8| dead.get(n).and_then(|dead| dead.checked_shr(u32::from(operand) / 2)).unwrap_or(0) & 1;
+            let bit =
+                |operand: u8| dead.get(n).and_then(|dead| dead.checked_shr(u32::from(operand) / 2)).unwrap_or(0) & 1;
             place(n, side).is_some_and(|(operand, place)| place == at && bit(operand) == 1)
         };
         let is_dead = |n: usize| {
@@ -379,10 +391,13 @@ impl Chain {
         let mut groups = Chain::groups(&links);
         let mut scratch = 0;
         for n in 0..groups.len() {
-            let later = groups.get(n + 1..).unwrap_or(&[]).iter().map(|group| group.first).next().unwrap_or(links.len());
+            let later =
+                groups.get(n + 1..).unwrap_or(&[]).iter().map(|group| group.first).next().unwrap_or(links.len());
             let read = links.get(later..).unwrap_or(&[]).iter();
-            let read: Option<Vec<Bytes>> =
-                read.map(|link| Some(bytes(link)?.into_iter().skip(1))).collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect());
+            let read: Option<Vec<Bytes>> = read
+                .map(|link| Some(bytes(link)?.into_iter().skip(1)))
+                .collect::<Option<Vec<_>>>()
+                .map(|all| all.into_iter().flatten().collect());
             let Some(group) = groups.get_mut(n) else { continue };
             let done = read.and_then(|read| group.finish(&read, |n| is_dead.get(n) == Some(&true)));
             match done {
@@ -407,7 +422,8 @@ impl Chain {
         // The first of the whole instructions of the last group.
         let mut open = 0;
         for (n, link) in links.iter().enumerate() {
-            let together = links.get(open..=n).filter(|links| links.len() > 1).and_then(|links| Group::new(open, links));
+            let together =
+                links.get(open..=n).filter(|links| links.len() > 1).and_then(|links| Group::new(open, links));
             match (together, groups.last_mut()) {
                 (Some(group), Some(last)) => *last = group,
                 _ => {

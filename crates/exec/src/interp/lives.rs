@@ -110,7 +110,11 @@ impl<'a> Lives<'a> {
     /// Finds the tiles that more than one value may name, or whose place changes.
     fn handed(&mut self, code: &[Code], is_followed: &mut [bool]) {
         let mut lose = |lives: &Self, slot: TileSlot| {
-            lives.tile(Some(slot)).and_then(|object| is_followed.get_mut(object)).into_iter().for_each(|is| *is = false);
+            lives
+                .tile(Some(slot))
+                .and_then(|object| is_followed.get_mut(object))
+                .into_iter()
+                .for_each(|is| *is = false);
         };
         let mut inner: Vec<&[Code]> = Vec::new();
         let mut hands: Vec<&Hand> = Vec::new();

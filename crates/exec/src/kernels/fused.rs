@@ -100,7 +100,45 @@ pub(crate) struct Bound {
     pub strip: isize,
     pub row: isize,
     pub value: f32,
+    /// Are there only [`SLOT_ROWS`] rows, which are used again and again?
+    pub wraps: bool,
+    pub usual: Usual,
 }
+
+/// Acts that are most of all: f32 in memory, scalars, and nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Usual {
+    No,
+    Take,
+    Put,
+    Add,
+    Sub,
+    Mul,
+    AddScalar,
+    MulScalar,
+    Relu,
+    Settle,
+}
+
+impl Usual {
+    fn of(act: Act, at: At) -> Usual {
+        match (act, at) {
+            (Act::Take, At::Dense(Form::F32)) => Usual::Take,
+            (Act::Put(Form::F32), _) => Usual::Put,
+            (Act::Add, At::Dense(Form::F32)) => Usual::Add,
+            (Act::Sub, At::Dense(Form::F32)) => Usual::Sub,
+            (Act::Mul, At::Dense(Form::F32)) => Usual::Mul,
+            (Act::Add, At::Scalar) => Usual::AddScalar,
+            (Act::Mul, At::Scalar) => Usual::MulScalar,
+            (Act::Relu, _) => Usual::Relu,
+            (Act::Settle, _) => Usual::Settle,
+            _ => Usual::No,
+        }
+    }
+}
+
+/// Rows of what is in scratch memory: no more go through the acts at once.
+pub(crate) const SLOT_ROWS: usize = 4;
 
 /// An act, and its operand as a side of one of the instructions.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +149,7 @@ struct Placed {
     row: isize,
     /// The instruction and its side, where the operand is in memory.
     side: Option<(usize, usize)>,
-    /// The byte of the scratch memory where it is, a row of it.
+    /// The byte of the scratch memory where it is, some rows of it.
     slot: Option<usize>,
 }
 
@@ -240,7 +278,8 @@ impl Run {
     /// Does an instruction write exactly what an earlier one wrote?
     pub fn overwrites(&self, link: usize, earlier: (&Run, usize)) -> bool {
         let (Some(step), Some(other)) = (self.steps.get(link), earlier.0.steps.get(earlier.1)) else { return false };
-        let is_same = step.to.form.size() == other.to.form.size() && Region { form: other.to.form, ..step.to } == other.to;
+        let is_same =
+            step.to.form.size() == other.to.form.size() && Region { form: other.to.form, ..step.to } == other.to;
         is_same && self.shape == earlier.0.shape
     }
 
@@ -251,13 +290,13 @@ impl Run {
         self.steps.get(link).is_some_and(|step| step.args.iter().any(is_side))
     }
 
-    /// The bytes of a row of what an instruction writes.
-    pub fn row_bytes(&self, link: usize) -> usize {
-        self.steps.get(link).map_or(0, |step| self.shape[1] as usize * step.to.form.size())
+    /// The bytes of scratch memory that rows of what an instruction writes take.
+    pub fn slot_bytes(&self, link: usize) -> usize {
+        self.steps.get(link).map_or(0, |step| SLOT_ROWS * self.shape[1] as usize * step.to.form.size())
     }
 
     /// The acts, of which only those instructions write that are asked for; they are the ones from `first` on of a list. Sides
-    /// in `slots` are not in memory, but a row of them in the scratch memory.
+    /// in `slots` are not in memory, but some rows of them in the scratch memory.
     pub fn fused(
         &self,
         first: usize,
@@ -278,7 +317,10 @@ impl Run {
                 all.push(match arg {
                     Some(Arg::Scalar(value)) => Placed { value: *value, ..placed },
                     Some(Arg::Side(side, region)) => match slots.get(&(link, *side)) {
-                        Some(slot) => Placed { slot: Some(*slot), ..placed },
+                        Some(slot) => {
+                            let row = self.shape[1] as isize * region.form.size() as isize;
+                            Placed { slot: Some(*slot), row, ..placed }
+                        }
                         None => Placed { row: region.row as isize, side: Some((link, *side)), ..placed },
                     },
                     None => placed,
@@ -317,7 +359,10 @@ impl Run {
 impl Act {
     /// Has what it gives no NaN but the one that arithmetic gives?
     fn settles(self) -> bool {
-        matches!(self, Act::Settle | Act::Round(_) | Act::Max | Act::Min | Act::Exp | Act::ExpDif | Act::Log | Act::Rsqrt)
+        matches!(
+            self,
+            Act::Settle | Act::Round(_) | Act::Max | Act::Min | Act::Exp | Act::ExpDif | Act::Log | Act::Rsqrt
+        )
     }
 
     /// The act with its arguments the other way round.
@@ -400,7 +445,8 @@ fn step(link: &Link, shape: [u64; 2]) -> Option<Step> {
                 });
             }
             let from = mapped.elements().next()?;
-            let is_kept = mapped.args.iter().all(|(elem, scalar)| if scalar.is_some() { elem.is_float() } else { *elem == from });
+            let is_kept =
+                mapped.args.iter().all(|(elem, scalar)| if scalar.is_some() { elem.is_float() } else { *elem == from });
             let is_float = matches!(from, Elem::F32 | Elem::F16 | Elem::Bf16) && from == mapped.to;
             let act = match mapped.func {
                 Func::Cvt { rounding, saturation } => converts(from, mapped.to, rounding, saturation)?,
@@ -464,7 +510,9 @@ fn are_apart(links: &[Link], steps: &[Step], strips: i64) -> bool {
         for n in from..seen.len() {
             let (region, span, is_written) = seen[n];
             let meets = |(other, its_span, other_is_written): &(Region, (i64, i64), bool)| {
-                let all = |(first, end): (i64, i64), strip: i64| (first, end.saturating_add(strip.saturating_mul(strips - 1)));
+                let all = |(first, end): (i64, i64), strip: i64| {
+                    (first, end.saturating_add(strip.saturating_mul(strips - 1)))
+                };
                 let is_beside = |a: (i64, i64), b: (i64, i64)| a.1 <= b.0 || b.1 <= a.0;
                 let is_apart = is_beside(all(span, region.strip), all(*its_span, other.strip))
                     || region.strip == other.strip && is_beside(span, *its_span);
@@ -516,12 +564,12 @@ impl Fused {
                 _ => 0,
             };
             let (start, strip) = match (slot, side) {
-                (Some(slot), _) if slot + size * self.shape[1] <= room => (scratch.wrapping_add(slot), 0),
+                (Some(slot), _) if slot + SLOT_ROWS * size * self.shape[1] <= room => (scratch.wrapping_add(slot), 0),
                 (Some(_), _) => return Err(OutOfBounds::NOWHERE),
                 (None, Some((link, side))) => start(link, side)?,
                 (None, None) => (std::ptr::null_mut(), 0),
             };
-            Ok(Bound { act, at, start, strip, row, value })
+            Ok(Bound { act, at, start, strip, row, value, wraps: slot.is_some(), usual: Usual::of(act, at) })
         };
         Ok(BegunActs { acts: self.acts.iter().map(bound).collect::<Result<_, _>>()?, shape: self.shape })
     }

@@ -302,7 +302,8 @@ fn begin<'a, M: AsMut<[u8]>>(
         }
         let place = link.places.get(usize::from(side.operand))?;
         let (memory, len) = *all.get(place.memory.index())?;
-        let last = side.step.checked_mul(times - 1).and_then(|last| usize::try_from(last).ok()?.checked_add(place.at))?;
+        let last =
+            side.step.checked_mul(times - 1).and_then(|last| usize::try_from(last).ok()?.checked_add(place.at))?;
         let span = (i128::from(side.span.0), i128::from(side.span.1));
         let found = OutOfBounds::check(span, place.at, len).and(OutOfBounds::check(span, last, len));
         Some(found.map(|()| (memory.wrapping_add(place.at), side.step as isize)))

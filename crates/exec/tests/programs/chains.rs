@@ -140,7 +140,7 @@ fn chains_leave_what_instructions_leave() {
 /// A program that loads, computes and stores, again and again, at other places of two buffers each time. Of its tiles only some
 /// are looked at after the end, if any.
 fn storing(r: &mut Random, is_placed: bool) -> String {
-    let valid = r.pick(&[(64, 128), (64, 128), (64, 128), (60, 100), (61, 128), (64, 96)]);
+    let valid = r.pick(&[(64, 128), (64, 128), (60, 100), (61, 128), (64, 96), (63, 64), (62, 32)]);
     let types = types(valid);
     let [wide, half, column, row] = &types;
     let (rows, cols) = valid;
@@ -241,10 +241,13 @@ fn chains_store_what_instructions_store() {
         let output = r.once_in(3).then(|| format!("w{}", r.below(4)));
         for tracked in [true, false] {
             let left = |fuses: bool| {
-                let program = Program::new(&text, profile).buffer("p", &p).buffer("q", &q).tracked(tracked).fuses(fuses);
+                let program =
+                    Program::new(&text, profile).buffer("p", &p).buffer("q", &q).tracked(tracked).fuses(fuses);
                 let ran = output.iter().fold(program, |program, name| program.output(name)).run();
-                let found: Vec<_> = ran.diagnostics.iter().map(|d| format!("{}: {} {:?}", d.rule, d.message, d.span)).collect();
-                let tiles: Vec<_> = ran.tiles.iter().map(|t| [t.data.raw.clone(), t.data.raw_defined.clone()]).collect();
+                let found: Vec<_> =
+                    ran.diagnostics.iter().map(|d| format!("{}: {} {:?}", d.rule, d.message, d.span)).collect();
+                let tiles: Vec<_> =
+                    ran.tiles.iter().map(|t| [t.data.raw.clone(), t.data.raw_defined.clone()]).collect();
                 let buffers: Vec<_> = ran.buffers.iter().map(|b| b.bytes.clone()).collect();
                 (found, tiles, buffers)
             };

@@ -128,8 +128,7 @@ fn plain(
 
 /// Scores of 128 queries with blocks of 128 keys, a softmax that goes along, and what the values weigh.
 fn attention() -> Case {
-    let array =
-        |name, rows, cols| Array { name, elem: Elem::F32, elements: rows * cols, shape: Some([rows, cols]) };
+    let array = |name, rows, cols| Array { name, elem: Elem::F32, elements: rows * cols, shape: Some([rows, cols]) };
     let col = "!col";
     Case {
         name: "flash attention 128 queries, 512 keys, 64",
@@ -253,7 +252,9 @@ fn rope() -> Case {
     let half = |name| Array { name, elem: Elem::F32, elements: 256 * 64, shape: Some([256, 64]) };
     let part = "!pto.partition_tensor_view<256x64xf32>";
     let window = |name: &str, of: &str, at: &str| {
-        format!("    %{name} = pto.partition_view %g_{of}, offsets = [%c0, %{at}], sizes = [%c256, %c64] : {VIEW} -> {part}\n")
+        format!(
+            "    %{name} = pto.partition_view %g_{of}, offsets = [%c0, %{at}], sizes = [%c256, %c64] : {VIEW} -> {part}\n"
+        )
     };
     Case {
         name: "rope (decode step) 256x128",

@@ -1,7 +1,7 @@
 //! Functions of f32 one after the other, in registers: what one of them gives the next one takes.
 
 use super::super::element::{Exp, ExpDif, Fun, LANES, Log, Rsqrt};
-use super::super::fused::{Act, At, Bound, Form};
+use super::super::fused::{Act, At, Bound, Form, SLOT_ROWS, Usual};
 use super::Avx512;
 use super::halves::{to_nearest, without_payload};
 use std::arch::x86_64::*;
@@ -15,23 +15,37 @@ const STEP: usize = 16;
 /// where it puts; what it writes overlaps what others touch element by element, or not at all.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma")]
 pub(crate) unsafe fn fused(acts: &[Bound], [rows, n]: [usize; 2], number: isize) {
-    for row in 0..rows as isize {
-        let mut i = 0;
-        // SAFETY: the contract of this function; elements `i` to `n` are there.
-        unsafe {
+    let mut row = 0;
+    // SAFETY: the contract of this function; the rows are there, and elements `i` to `n` of each.
+    unsafe {
+        // Short rows go several at a time, at most `SLOT_ROWS`.
+        if n == 4 * STEP {
+            while row + 2 <= rows {
+                block::<8, 2>(acts, number, row as isize, 0, !0);
+                row += 2;
+            }
+        } else if n == 2 * STEP {
+            while row + 4 <= rows {
+                block::<8, 4>(acts, number, row as isize, 0, !0);
+                row += 4;
+            }
+        }
+        while row < rows {
+            let mut i = 0;
             while i + 8 * STEP <= n {
-                block::<8>(acts, number, row, i, !0);
+                block::<8, 1>(acts, number, row as isize, i, !0);
                 i += 8 * STEP;
             }
             while i + 2 * STEP <= n {
-                block::<2>(acts, number, row, i, !0);
+                block::<2, 1>(acts, number, row as isize, i, !0);
                 i += 2 * STEP;
             }
             while i < n {
                 let lanes = STEP.min(n - i);
-                block::<1>(acts, number, row, i, (!0u32 >> (32 - lanes)) as __mmask16);
+                block::<1, 1>(acts, number, row as isize, i, (!0u32 >> (32 - lanes)) as __mmask16);
                 i += STEP;
             }
+            row += 1;
         }
     }
 }
@@ -47,62 +61,149 @@ macro_rules! each {
     }};
 }
 
-/// `W` registers; where it is one of them only the lanes of the mask are there.
+/// Every register, with one of f32 from memory.
+macro_rules! usual {
+    ($acc:ident = |$x:ident, $y:ident| $of:expr, $at:ident, $step:ident) => {{
+        let mut g = 0;
+        while g < W {
+            let $y = _mm512_loadu_ps(register::<W, R>($at, $step, 64, g).cast());
+            let $x = $acc[g];
+            $acc[g] = $of;
+            let _ = $x;
+            g += 1;
+        }
+    }};
+}
+
+/// `W` registers, as many of each of `R` rows; where it is one of them only the lanes of the mask are there.
 ///
 /// Safety: the contract of [`fused`] for the elements from `i` on.
 #[inline(always)]
-unsafe fn block<const W: usize>(acts: &[Bound], number: isize, row: isize, i: usize, mask: __mmask16) {
+unsafe fn block<const W: usize, const R: usize>(acts: &[Bound], number: isize, row: isize, i: usize, mask: __mmask16) {
     // SAFETY: the contract of this function.
     unsafe {
         let mut acc = [_mm512_setzero_ps(); W];
         for bound in acts {
-            let Bound { act, at, value, .. } = *bound;
+            let row = if bound.wraps { row % SLOT_ROWS as isize } else { row };
             let start = bound.start.wrapping_offset(bound.strip * number + bound.row * row);
-            let other = match at {
-                At::Own => acc,
-                At::Dense(form) => load::<W>(start.wrapping_add(form.size() * i), form, mask),
-                At::One(form) => [one(start, form); W],
-                At::Scalar => [_mm512_set1_ps(value); W],
-            };
-            match act {
-                Act::Take => acc = other,
-                Act::Put(form) => store::<W>(acc, start.wrapping_add(form.size() * i), form, mask),
-                Act::Settle => acc = settled(acc),
-                Act::Add => each!(acc = _mm512_add_ps(acc, other)),
-                Act::Sub => each!(acc = _mm512_sub_ps(acc, other)),
-                Act::SubFrom => each!(acc = _mm512_sub_ps(other, acc)),
-                Act::Mul => each!(acc = _mm512_mul_ps(acc, other)),
-                Act::Div => each!(acc = _mm512_div_ps(acc, other)),
-                Act::DivOf => each!(acc = _mm512_div_ps(other, acc)),
-                Act::Max => each!(acc = greater(acc, other)),
-                Act::Min => each!(acc = smaller(acc, other)),
-                Act::Relu => each!(acc = relu(acc)),
-                Act::Sqrt => each!(acc = _mm512_sqrt_ps(acc)),
-                Act::Recip => each!(acc = recip(acc)),
-                Act::Abs => each!(acc = _mm512_abs_ps(acc)),
-                Act::Neg => each!(acc = negated(acc)),
-                Act::Exp => acc = by_lanes::<Exp, W>(acc, acc),
-                Act::ExpDif => acc = by_lanes::<ExpDif, W>(acc, other),
-                Act::Log => acc = by_lanes::<Log, W>(acc, acc),
-                Act::Rsqrt => acc = by_lanes::<Rsqrt, W>(acc, acc),
-                Act::Round(form) => acc = rounded(acc, form),
+            if W == 1 {
+                acc = any::<W, R>(acc, bound, start, i, mask);
+                continue;
+            }
+            // The usual ones, one jump and as many instructions as there are registers; `start` of a scalar is not used.
+            let at = start.wrapping_add(4 * i);
+            let step = bound.row;
+            match bound.usual {
+                Usual::Take => usual!(acc = |x, y| y, at, step),
+                Usual::Add => usual!(acc = |x, y| _mm512_add_ps(x, y), at, step),
+                Usual::Sub => usual!(acc = |x, y| _mm512_sub_ps(x, y), at, step),
+                Usual::Mul => usual!(acc = |x, y| _mm512_mul_ps(x, y), at, step),
+                Usual::Put => {
+                    let mut g = 0;
+                    while g < W {
+                        _mm512_storeu_ps(register::<W, R>(at, step, 64, g).cast_mut().cast(), acc[g]);
+                        g += 1;
+                    }
+                }
+                Usual::AddScalar => {
+                    let other = [_mm512_set1_ps(bound.value); W];
+                    each!(acc = _mm512_add_ps(acc, other));
+                }
+                Usual::MulScalar => {
+                    let other = [_mm512_set1_ps(bound.value); W];
+                    each!(acc = _mm512_mul_ps(acc, other));
+                }
+                Usual::Relu => each!(acc = relu(acc)),
+                Usual::Settle => {
+                    if has_nan(&acc) {
+                        acc = any::<W, R>(acc, bound, start, i, mask);
+                    }
+                }
+                Usual::No => acc = any::<W, R>(acc, bound, start, i, mask),
             }
         }
     }
 }
 
-/// Safety: the elements of the mask are readable, and the machine has AVX-512 F, BW and VL.
+/// Any act; `start` is where the row of its operand begins.
+///
+/// Safety: the contract of [`fused`] for the elements from `i` on.
 #[inline(always)]
-unsafe fn load<const W: usize>(at: *const u8, form: Form, mask: __mmask16) -> [__m512; W] {
+unsafe fn any<const W: usize, const R: usize>(
+    mut acc: [__m512; W],
+    bound: &Bound,
+    start: *mut u8,
+    i: usize,
+    mask: __mmask16,
+) -> [__m512; W] {
+    let Bound { act, at, value, .. } = *bound;
     // SAFETY: the contract of this function.
     unsafe {
+        let other = match at {
+            At::Own => acc,
+            At::Dense(form) => load::<W, R>(start.wrapping_add(form.size() * i), bound.row, form, mask),
+            At::One(form) if R == 1 => [one(start, form); W],
+            At::One(form) => each_row::<W, R>(start, bound.row, form),
+            At::Scalar => [_mm512_set1_ps(value); W],
+        };
+        match act {
+            Act::Take => acc = other,
+            Act::Put(form) => store::<W, R>(acc, start.wrapping_add(form.size() * i), bound.row, form, mask),
+            Act::Settle => acc = settled(acc),
+            Act::Add => each!(acc = _mm512_add_ps(acc, other)),
+            Act::Sub => each!(acc = _mm512_sub_ps(acc, other)),
+            Act::SubFrom => each!(acc = _mm512_sub_ps(other, acc)),
+            Act::Mul => each!(acc = _mm512_mul_ps(acc, other)),
+            Act::Div => each!(acc = _mm512_div_ps(acc, other)),
+            Act::DivOf => each!(acc = _mm512_div_ps(other, acc)),
+            Act::Max => each!(acc = greater(acc, other)),
+            Act::Min => each!(acc = smaller(acc, other)),
+            Act::Relu => each!(acc = relu(acc)),
+            Act::Sqrt => each!(acc = _mm512_sqrt_ps(acc)),
+            Act::Recip => each!(acc = recip(acc)),
+            Act::Abs => each!(acc = _mm512_abs_ps(acc)),
+            Act::Neg => each!(acc = negated(acc)),
+            Act::Exp => acc = by_lanes::<Exp, W>(acc, acc),
+            Act::ExpDif => acc = by_lanes::<ExpDif, W>(acc, other),
+            Act::Log => acc = by_lanes::<Log, W>(acc, acc),
+            Act::Rsqrt => acc = by_lanes::<Rsqrt, W>(acc, acc),
+            Act::Round(form) => acc = rounded(acc, form),
+        }
+    }
+    acc
+}
+
+/// Safety: the machine has AVX-512 F.
+#[inline(always)]
+unsafe fn has_nan<const W: usize>(acc: &[__m512; W]) -> bool {
+    let mut is_nan = 0;
+    let mut g = 0;
+    while g < W {
+        // SAFETY: the contract of this function.
+        is_nan |= unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(acc[g], acc[(g + 1).min(W - 1)]) };
+        g += 2;
+    }
+    is_nan != 0
+}
+
+/// Safety: the elements of the mask are readable, and the machine has AVX-512 F, BW and VL.
+#[inline(always)]
+unsafe fn load<const W: usize, const R: usize>(
+    start: *const u8,
+    row: isize,
+    form: Form,
+    mask: __mmask16,
+) -> [__m512; W] {
+    // SAFETY: the contract of this function.
+    unsafe {
+        let at = start;
         let mut all = [_mm512_setzero_ps(); W];
         let mut g = 0;
         match form {
             Form::F32 if W == 1 => all[0] = _mm512_maskz_loadu_ps(mask, at.cast()),
             Form::F32 => {
                 while g < W {
-                    all[g] = _mm512_loadu_ps(at.add(64 * g).cast());
+                    all[g] = _mm512_loadu_ps(register::<W, R>(start, row, 64, g).cast());
                     g += 1;
                 }
             }
@@ -110,7 +211,7 @@ unsafe fn load<const W: usize>(at: *const u8, form: Form, mask: __mmask16) -> [_
                 while g < W {
                     let raw = match W {
                         1 => _mm256_maskz_loadu_epi16(mask, at.cast()),
-                        _ => _mm256_loadu_si256(at.add(32 * g).cast()),
+                        _ => _mm256_loadu_si256(register::<W, R>(start, row, 32, g).cast()),
                     };
                     all[g] = match form {
                         Form::F16 => _mm512_cvtph_ps(raw),
@@ -124,13 +225,37 @@ unsafe fn load<const W: usize>(at: *const u8, form: Form, mask: __mmask16) -> [_
                 while g < W {
                     let raw = match W {
                         1 => _mm_maskz_loadu_epi8(mask, at.cast()),
-                        _ => _mm_loadu_si128(at.add(16 * g).cast()),
+                        _ => _mm_loadu_si128(register::<W, R>(start, row, 16, g).cast()),
                     };
                     let number = if form == Form::I8 { _mm512_cvtepi8_epi32(raw) } else { _mm512_cvtepu8_epi32(raw) };
                     all[g] = _mm512_cvtepi32_ps(number);
                     g += 1;
                 }
             }
+        }
+        all
+    }
+}
+
+/// Where the bytes of a register are, of so many of each row.
+#[inline(always)]
+fn register<const W: usize, const R: usize>(start: *const u8, row: isize, bytes: usize, g: usize) -> *const u8 {
+    let of_row = W / R;
+    start.wrapping_offset(row * (g / of_row) as isize).wrapping_add(bytes * (g % of_row))
+}
+
+/// One element of each row, for all of it.
+///
+/// Safety: they are readable, and the machine has AVX-512 F and F16C.
+#[inline(always)]
+unsafe fn each_row<const W: usize, const R: usize>(start: *const u8, row: isize, form: Form) -> [__m512; W] {
+    // SAFETY: the contract of this function.
+    unsafe {
+        let mut all = [_mm512_setzero_ps(); W];
+        let mut g = 0;
+        while g < W {
+            all[g] = one(register::<W, R>(start, row, 0, g), form);
+            g += 1;
         }
         all
     }
@@ -158,15 +283,22 @@ unsafe fn one(at: *const u8, form: Form) -> __m512 {
 ///
 /// Safety: the elements of the mask are writable, and the machine has AVX-512 F, BW and VL.
 #[inline(always)]
-unsafe fn store<const W: usize>(acc: [__m512; W], at: *mut u8, form: Form, mask: __mmask16) {
+unsafe fn store<const W: usize, const R: usize>(
+    acc: [__m512; W],
+    start: *mut u8,
+    row: isize,
+    form: Form,
+    mask: __mmask16,
+) {
     // SAFETY: the contract of this function.
     unsafe {
+        let at = start;
         let mut g = 0;
         match form {
             Form::F32 if W == 1 => _mm512_mask_storeu_ps(at.cast(), mask, acc[0]),
             Form::F32 => {
                 while g < W {
-                    _mm512_storeu_ps(at.add(64 * g).cast(), acc[g]);
+                    _mm512_storeu_ps(register::<W, R>(start, row, 64, g).cast_mut().cast(), acc[g]);
                     g += 1;
                 }
             }
@@ -178,7 +310,7 @@ unsafe fn store<const W: usize>(acc: [__m512; W], at: *mut u8, form: Form, mask:
                     };
                     match W {
                         1 => _mm256_mask_storeu_epi16(at.cast(), mask, raw),
-                        _ => _mm256_storeu_si256(at.add(32 * g).cast(), raw),
+                        _ => _mm256_storeu_si256(register::<W, R>(start, row, 32, g).cast_mut().cast(), raw),
                     }
                     g += 1;
                 }
@@ -201,13 +333,7 @@ unsafe fn wide(raw: __m256i) -> __m512 {
 unsafe fn settled<const W: usize>(mut acc: [__m512; W]) -> [__m512; W] {
     // SAFETY: the contract of this function.
     unsafe {
-        let mut is_nan = 0;
-        let mut g = 0;
-        while g < W {
-            is_nan |= _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(acc[g], acc[(g + 1).min(W - 1)]);
-            g += 2;
-        }
-        if is_nan != 0 {
+        if has_nan(&acc) {
             each!(acc = without_payload(acc));
         }
     }
