@@ -246,7 +246,7 @@ impl<'a> Lives<'a> {
             let info = object.and_then(|object| self.objects.get(object)).or(self.objects.first());
             let Some(info) = info else { return };
             let mut arg = TileArg::of_type(*role, info.tile);
-            if !object.is_some_and(|object| self.is_sized.get(object) == Some(&true)) {
+            if object.is_none_or(|object| self.is_sized.get(object) != Some(&true)) {
                 arg.valid = [None; 2];
             }
             inst.tiles.push(arg);

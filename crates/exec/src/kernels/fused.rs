@@ -200,13 +200,16 @@ struct Step {
     to: Region,
 }
 
+/// The acts of an instruction, each with the number of its argument.
+type Acts = SmallVec<[(Act, Option<usize>); 2]>;
+
 /// Instructions that can become acts together, and how.
 #[derive(Debug)]
 pub(crate) struct Run {
     shape: [u64; 2],
     steps: Vec<Step>,
     /// By instruction: the acts, each with the number of its argument.
-    acts: Vec<SmallVec<[(Act, Option<usize>); 2]>>,
+    acts: Vec<Acts>,
 }
 
 /// What is known of the NaNs in the registers.
@@ -378,7 +381,7 @@ impl Act {
 
 impl Step {
     /// The acts of an instruction after one that left this region in the registers, each with the number of its argument.
-    fn acts(&self, own: Option<Region>) -> SmallVec<[(Act, Option<usize>); 2]> {
+    fn acts(&self, own: Option<Region>) -> Acts {
         let mut acts = SmallVec::new();
         let is = |n: usize, region: Option<Region>| self.args.get(n).is_some_and(|arg| arg.is(region));
         let turned = self.act.and_then(Act::turned).filter(|_| is(1, own) && !is(0, own));

@@ -66,7 +66,7 @@ pub struct Plan {
 
 #[derive(Clone, Debug)]
 enum Action {
-    Copy { src: u8, dst: u8, kernel: Kernel, nest: Nest },
+    Copy { src: u8, dst: u8, kernel: Kernel, nest: Box<Nest> },
     Convert { src: u8, dst: u8, convert: Box<Convert> },
     Map { operands: SmallVec<[u8; OPERANDS]>, kernel: Box<MapKernel> },
     Staged(Arc<Staged>),
@@ -218,7 +218,7 @@ fn flush_copies(copies: &mut Vec<(u8, u8, Nest)>, level: Level, actions: &mut Sm
             rest.remove(k);
             actions.push(Action::Pair { operands, kernel });
         } else {
-            actions.push(Action::Copy { src, dst, kernel: Kernel::new(&nest, level), nest });
+            actions.push(Action::Copy { src, dst, kernel: Kernel::new(&nest, level), nest: nest.into() });
         }
     }
 }
