@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -32,30 +33,37 @@ static double Nanoseconds(int calls, Function function)
     return times[100];
 }
 
-// The speed of a function that reads and writes so many bytes, relative to memcpy of half as many: the median of pairs.
+// Bytes that a ring of tiles has: several times the first-level cache, and little enough for the second level.
+static constexpr std::size_t kRing = 256 << 10;
+
+// The speed of a function of a turn that reads and writes so many bytes, relative to memcpy of half as many: the median of pairs. Both
+// go round as many bytes, which begin at cache lines.
 template <typename Function>
 static void Beside(const char *name, std::size_t bytes, Function function)
 {
-    std::vector<char> from(bytes / 2, 1), to(bytes / 2);
-    const int calls = static_cast<int>(4'000'000 / bytes) + 1;
+    const std::size_t turns = kRing / bytes;
+    std::vector<char> room(kRing + 64, 1);
+    char *first = room.data() + (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64) % 64;
+    const std::size_t calls = (4'000'000 / bytes + turns) / turns * turns;
     std::vector<double> ratios;
     double own = 0;
     for (int i = 0; i < 401; ++i) {
         const double start = Seconds();
-        for (int n = 0; n < calls; ++n) {
-            function();
+        for (std::size_t n = 0; n < calls; ++n) {
+            function(n % turns);
         }
         const double middle = Seconds();
-        for (int n = 0; n < calls; ++n) {
-            std::memcpy(to.data(), from.data(), bytes / 2);
-            asm volatile("" ::"r"(to.data()) : "memory");
+        for (std::size_t n = 0; n < calls; ++n) {
+            char *from = first + n % turns * bytes;
+            std::memcpy(from + bytes / 2, from, bytes / 2);
+            asm volatile("" ::"r"(from) : "memory");
         }
         const double end = Seconds();
         ratios.push_back((end - middle) / (middle - start));
         own = own == 0 || middle - start < own ? middle - start : own;
     }
     std::nth_element(ratios.begin(), ratios.begin() + 200, ratios.end());
-    std::printf("%-34s %8.1f ns  %5.2f of memcpy\n", name, own * 1e9 / calls, ratios[200]);
+    std::printf("%-36s %8.1f ns  %5.2f of memcpy\n", name, own * 1e9 / static_cast<double>(calls), ratios[200]);
 }
 
 int main()
@@ -85,19 +93,22 @@ int main()
     }
     {
         using Large = Tile<TileType::Vec, half, 128, 128>;
-        Large a, b;
-        TASSIGN(a, 0);
-        TASSIGN(b, 32768);
+        constexpr std::size_t kBytes = 65536;
+        Large a[kRing / kBytes], b[kRing / kBytes];
         std::vector<half> ones(128 * 128);
         GlobalTensor<half, Shape<1, 1, 1, 128, 128>, Stride<1, 1, 1, 128, 1>> g(ones.data());
-        TLOAD(a, g);
-        Beside("TTRANS f16 128x128", 65536, [&] { TTRANS(b, a); });
-        Beside("TMOV f16 128x128", 65536, [&] { TMOV(b, a); });
-        Beside("TLOAD f16 128x128", 65536, [&] { TLOAD(a, g); });
-        Beside("TSTORE f16 128x128", 65536, [&] { TSTORE(g, a); });
+        for (std::size_t n = 0; n < kRing / kBytes; ++n) {
+            TASSIGN(a[n], n * kBytes);
+            TASSIGN(b[n], n * kBytes + kBytes / 2);
+            TLOAD(a[n], g);
+        }
+        Beside("TTRANS f16 128x128", kBytes, [&](std::size_t n) { TTRANS(b[n], a[n]); });
+        Beside("TMOV f16 128x128", kBytes, [&](std::size_t n) { TMOV(b[n], a[n]); });
+        Beside("TLOAD f16 128x128", kBytes, [&](std::size_t n) { TLOAD(a[n], g); });
+        Beside("TSTORE f16 128x128", kBytes, [&](std::size_t n) { TSTORE(g, a[n]); });
         std::vector<half> wide(128 * 2048);
         GlobalTensor<half, Shape<1, 1, 1, 128, 128>, Stride<1, 1, 1, 2048, 1>> rows(wide.data());
-        Beside("TLOAD f16 128x128, rows 4 KiB apart", 65536, [&] { TLOAD(a, rows); });
-        Beside("TSTORE f16 128x128, rows 4 KiB apart", 65536, [&] { TSTORE(rows, a); });
+        Beside("TLOAD f16 128x128, rows 4 KiB apart", kBytes, [&](std::size_t n) { TLOAD(a[n], rows); });
+        Beside("TSTORE f16 128x128, rows 4 KiB apart", kBytes, [&](std::size_t n) { TSTORE(rows, a[n]); });
     }
 }

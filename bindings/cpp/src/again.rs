@@ -6,7 +6,6 @@
 #![allow(clippy::missing_safety_doc, reason = "the module comment of `calls` says it for all")]
 
 use crate::abi::{TesseraStatus, TesseraStorage, TesseraTileArg};
-use crate::convert::Refusal;
 use crate::machine::TesseraMachine;
 use tessera_exec::engine::{Pointed, Ticket};
 
@@ -88,11 +87,7 @@ pub unsafe extern "C" fn tessera_issued(machine: *mut TesseraMachine) -> u64 {
 /// the number means nothing any more, or because something is to be said about it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_again(machine: *mut TesseraMachine, number: u64) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
-        let again = m.calls.find(number).map(|ticket| m.engine.again(ticket));
-        match again {
-            Some(Ok(Some(_))) => Ok(Vec::new()),
-            _ => Err(Refusal { status: TesseraStatus::Argument, found: Vec::new() }),
-        }
+    TesseraMachine::call_again(machine, |m| {
+        m.calls.find(number).is_some_and(|ticket| matches!(m.engine.again(ticket), Ok(Some(_))))
     })
 }

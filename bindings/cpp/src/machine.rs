@@ -83,6 +83,31 @@ impl TesseraMachine {
         status
     }
 
+    /// Runs a call that finds nothing; where `f` says no it has to be made in full.
+    pub(crate) fn call_again(
+        machine: *mut TesseraMachine,
+        f: impl FnOnce(&mut TesseraMachine) -> bool,
+    ) -> TesseraStatus {
+        // SAFETY: as in `call`.
+        let Some(machine) = (unsafe { machine.as_mut() }) else {
+            return TesseraStatus::Null;
+        };
+        if machine.broken {
+            return TesseraStatus::Internal;
+        }
+        if !machine.found.is_empty() {
+            machine.found.clear();
+        }
+        match catch_unwind(AssertUnwindSafe(|| f(machine))) {
+            Ok(true) => TesseraStatus::Ok,
+            Ok(false) => TesseraStatus::Argument,
+            Err(_) => {
+                machine.broken = true;
+                TesseraStatus::Internal
+            }
+        }
+    }
+
     pub(crate) fn alloc_tile(&mut self, t: &TesseraTile) -> Answer<u64> {
         let tile = convert::tile(t, self.profile)?;
         convert::legal(tile.fault(self.profile))?;

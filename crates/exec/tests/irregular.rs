@@ -207,3 +207,27 @@ fn indices_pick_and_put_and_must_be_in_range() {
         }
     }
 }
+
+/// What is scattered into a tile that was never written is defined where an index names it, and nowhere else.
+#[test]
+fn scattered_elements_become_defined() {
+    let mut random = Random(23);
+    for (elem, index) in [(Elem::F32, Elem::I32), (Elem::F16, Elem::I16)] {
+        let size = elem.size().unwrap() as usize;
+        let mut engine = Engine::new(Profile::Cpu, true);
+        let tile = |engine: &mut Engine, elem| engine.tile(&TileType::new(Loc::Vec, elem, 2, 96)).unwrap();
+        let tiles = [(Role::Src, elem), (Role::Idx, index), (Role::Dst, elem)].map(|(r, e)| (r, tile(&mut engine, e)));
+        // Elsewhere than at a word of the marks.
+        engine.assign(tiles[2].1, 32 + 2 * 96 * 8 * 2).unwrap();
+        let indices: Vec<u64> = (0..192).map(|_| random.range(0, 150)).collect();
+        let bytes: Vec<u8> = indices.iter().flat_map(|k| k.to_le_bytes().into_iter().take(size)).collect();
+        engine.write(tiles[0].1, &random.bytes(192 * size)).unwrap();
+        engine.write(tiles[1].1, &bytes).unwrap();
+        engine.issue(&Inst::new(Opcode::Tscatter, Form::Plain, Profile::Cpu), &tiles).unwrap();
+        let data = engine.read(tiles[2].1, 0).unwrap();
+        for (k, defined) in data.defined.chunks(size).enumerate() {
+            let want = if indices.contains(&(k as u64)) { 0xFF } else { 0 };
+            assert!(defined.iter().all(|byte| *byte == want), "{elem}, element {k}: {defined:?}");
+        }
+    }
+}

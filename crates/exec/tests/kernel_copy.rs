@@ -59,9 +59,10 @@ fn transposes_of_every_shape() {
     let mut random = Random(12);
     for unit in [1u64, 2, 4, 8] {
         for round in 0..150 {
-            let (m, n) = match round % 3 {
+            let (m, n) = match round % 4 {
                 0 => (random.range(1, 40), random.range(1, 40)),
                 1 => (random.range(1, 150), random.range(1, 20)),
+                2 => (random.range(16, 140), 64 * random.range(1, 3)),
                 _ => (random.range(30, 80), random.range(60, 300)),
             };
             let boxes = random.range(1, 3);
@@ -83,7 +84,7 @@ fn transposes_with_crowded_pitches() {
     let mut random = Random(17);
     for unit in [1u64, 2, 4, 8] {
         for round in 0..60 {
-            let (m, n) = (random.range(40, 140), random.range(60, 150));
+            let (m, n) = (random.range(40, 140), random.range(60, if round % 3 == 0 { 700 } else { 150 }));
             let crowded = 512 * unit * m.div_ceil(512).max(1);
             let (src_pitch, dst_pitch) = match round % 2 {
                 0 => (crowded, n * unit),

@@ -49,6 +49,11 @@ fn memory_is_limited() {
     assert!(memories.reserve(MemoryId::POOL, Memories::LIMIT + 1).is_err());
 }
 
+/// 0xFF for every bit that is set, up to the highest one.
+fn expand_bits(bits: u64) -> Vec<u8> {
+    (0..64 - bits.leading_zeros()).map(|n| if bits >> n & 1 == 1 { 0xFF } else { 0 }).collect()
+}
+
 #[test]
 fn ranges_agree_with_single_bytes() {
     let mut set = ByteSet::default();
@@ -86,6 +91,11 @@ fn ranges_agree_with_single_bytes() {
         assert!((0..300).all(|i| masked.has(i) == (plain[i] || inside(&i))));
         masked.remove_mask(&mask);
         assert!((0..300).all(|i| masked.has(i) == (plain[i] && !inside(&i))));
+        let (size, marks) = (1 << (seed >> 61 & 3), expand_bits(seed >> 8 & 0x3F_FFFF));
+        let mut marked = set.clone();
+        marked.insert_elements(start, size, &marks);
+        let is_marked = |i: usize| i >= start && marks.get((i - start) / size) == Some(&0xFF);
+        assert!((0..300).all(|i| marked.has(i) == (plain[i] || is_marked(i))));
         let to = (seed >> 40) as usize % (300 - n + 1);
         other.copy_from(&set, a, to, n);
         assert!((0..n).all(|i| other.has(to + i) == plain[a + i]));

@@ -62,10 +62,12 @@ impl Between {
         edges
     }
 
-    /// Does somebody wait for ever, for what never comes or for what comes only after the wait?
-    pub fn stops(&self, order: &Order) -> bool {
+    /// Does somebody wait for ever, for what never comes or for what comes only after the wait? Where the processes get
+    /// to their ends one operation after the other, it is a flag that does not let them.
+    pub fn stops(&self, traces: &[&Trace], order: &Order) -> bool {
         self.needs.values().any(Option::is_none)
             || self.edges(&order.first).iter().any(|(from, to)| order.stuck.together(*from, *to))
+                && self.standstill(traces).iter().any(Option::is_some)
     }
 
     /// The first token for each counter that may be one too many.

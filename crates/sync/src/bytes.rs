@@ -1,7 +1,7 @@
 //! Which bytes an instruction reads and writes (sync.md 4), from the steps that its row means.
 
 use smallvec::SmallVec;
-use std::rc::Rc;
+use std::sync::Arc;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::layout::Layout;
@@ -12,7 +12,7 @@ use tessera_isa::sem::{Map, Rect, SCALE_BLOCK, Side, Step, Touch, effects, steps
 const MAX_ELEMENTS: u64 = 1 << 22;
 
 /// Ranges of bytes, counted from where an operand starts, sorted and apart.
-pub type Ranges = Rc<[(i64, i64)]>;
+pub type Ranges = Arc<[(i64, i64)]>;
 
 /// What becomes of one operand.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -70,6 +70,14 @@ impl Form {
         form
     }
 
+    /// How many times another form it is, where that has symbols.
+    fn multiple_of(&self, other: &Form) -> Option<i64> {
+        let (symbol, factor) = *other.terms.first()?;
+        let own = self.terms.iter().find(|t| t.0 == symbol).map_or(0, |t| t.1);
+        let times = own.checked_div(factor)?;
+        (*self == other.times(times)).then_some(times)
+    }
+
     /// The difference.
     pub fn minus(&self, other: &Form) -> Form {
         self.plus(&other.times(-1))
@@ -131,6 +139,7 @@ impl Symbols {
             (ArithOp::Muli, Some(n), _) => b.times(n),
             (ArithOp::Muli, _, Some(n)) => a.times(n),
             (ArithOp::Shli, _, Some(n)) if (0..32).contains(&n) => a.times(1 << n),
+            (ArithOp::Divsi, ..) if a.multiple_of(b).is_some() => a.multiple_of(b).unwrap_or_default().into(),
             _ => self.of(Expr::Arith(op, width, a.clone(), b.clone())),
         }
     }

@@ -10,20 +10,23 @@ mod atoms;
 mod between;
 mod bytes;
 mod cross;
+mod deed;
 mod flags;
 mod form;
 mod insert;
+pub mod live;
 mod meetings;
 mod order;
 mod place;
 mod races;
 mod redundant;
 mod report;
+mod slots;
 pub mod timeline;
 mod trace;
 mod walk;
 
-pub use insert::{Served, Synced, insert};
+pub use insert::{Place, Served, Synced, Unrolled, insert, insert_unrolled};
 pub use place::place;
 pub use races::Conflict;
 pub use walk::Core;
@@ -32,9 +35,8 @@ use between::Between;
 use order::Order;
 use races::Found;
 use report::Reporter;
-use std::sync::Arc;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Fifos, Func, Module, Op, Runs, ValueId};
+use tessera_ir::{Fifos, Func, Module, Op, Runs};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
@@ -67,15 +69,6 @@ pub enum Mode {
     Auto,
 }
 
-/// What a run knows besides the numbers of its arguments.
-#[derive(Clone, Debug, Default)]
-pub struct RunValues {
-    /// The bytes behind arguments, before the run, from which scalars may be loaded.
-    pub buffers: Vec<(ValueId, Arc<[u8]>)>,
-    /// The number of the block, and how many there are.
-    pub block: [i64; 2],
-}
-
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -85,23 +78,12 @@ pub struct Options {
     pub disjoint: bool,
     /// Is it also asked which flags and barriers order nothing?
     pub redundant: bool,
-    /// Arguments whose numbers are known, as in one run.
-    pub values: Vec<(ValueId, i64)>,
-    /// What else one run knows.
-    pub run: Option<RunValues>,
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            mode: None,
-            disjoint: true,
-            redundant: false,
-            values: Vec::new(),
-            run: None,
-            limits: Limits::default(),
-        }
+        Options { mode: None, disjoint: true, redundant: false, limits: Limits::default() }
     }
 }
 
@@ -208,14 +190,12 @@ pub fn check(
     options: &Options,
 ) -> Report {
     let constants = Constants::new(module, func);
-    let Options { disjoint, limits, ref values, .. } = *options;
+    let Options { disjoint, limits, .. } = *options;
     let all = processes(func);
     let subject = |core: Core| Subject {
         automatic: options.mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
         disjoint,
-        values,
         limits,
-        run: options.run.as_ref(),
         ..Subject::new(module, func, profile, placement, core)
     };
     let subjects: Vec<Subject<'_>> = all.iter().map(|core| subject(*core)).collect();
@@ -289,7 +269,7 @@ fn judge(
 ) -> Option<Undecided> {
     let between = Between::new(traces, reporter.profile, fifos);
     let order = Order::new(traces, reporter.profile, &between);
-    let stops = between.stops(&order);
+    let stops = between.stops(traces, &order);
     let mut is_broken = stops;
     for (process, trace) in traces.iter().enumerate() {
         is_broken |= reporter.flags(trace, &order, process, stops);

@@ -306,6 +306,9 @@ impl Meet<'_> {
         let open = || self.traces.iter().flat_map(|t| &t.open);
         let tried = |key: &Key| open().filter(|o| o.key == *key).map(|o| o.tried).max().unwrap_or(0);
         needs.retain(|key, (need, _)| *need > tried(key));
+        if needs.is_empty() {
+            return;
+        }
         let longer = needs.iter().fold(self.events, |events, (key, (need, period))| {
             events.saturating_mul(need + period) / tried(key).max(1)
         });

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use tessera_ir::Func;
 use tessera_ir::inline::inline;
 use tessera_isa::profile::Profile;
-use tessera_sync::{Limits, Mode, Options, Verdict, check, insert};
+use tessera_sync::{Limits, Mode, Options, Synced, Verdict, check, insert, insert_unrolled};
 use tessera_testkit::random::Random;
 
 struct Case {
@@ -44,11 +44,26 @@ impl Case {
         tessera_asm::print_module(&module)
     }
 
-    /// Inserts, judges, and takes out one edge after the other. Gives the number of edges.
+    /// Inserts and judges. Gives the number of edges.
     fn run(mut self) -> usize {
         let func = self.func.clone();
         let placement = tessera_plan::plan(&self.parsed.module, &func, self.profile, &[]).unwrap();
         let synced = insert(&mut self.parsed.module, &func, self.profile, &placement, Limits::default()).unwrap();
+        self.judge(&synced)
+    }
+
+    /// The same with loops unrolled. Gives the function with flags, as text.
+    fn unrolled(mut self) -> String {
+        let func = self.func.clone();
+        let done = insert_unrolled(&mut self.parsed.module, &func, self.profile, Limits::default()).unwrap();
+        self.judge(&done.synced);
+        let text = self.printed(&done.synced.func);
+        assert_eq!(done.kept.is_empty(), !text.contains("_flag_dyn"), "{text}");
+        text
+    }
+
+    /// Judges what was inserted, and takes out one edge after the other. Gives the number of edges.
+    fn judge(&self, synced: &Synced) -> usize {
         let (verdict, found) = self.verdict(&synced.func);
         assert_eq!(
             verdict,
@@ -173,6 +188,96 @@ fn random_programs() {
         let program = random(&mut r, len, 0);
         for profile in Profile::ALL {
             edges(&program, profile);
+        }
+    }
+}
+
+#[test]
+fn an_edge_that_later_ones_order_in_other_iterations_goes() {
+    // The stores were ordered by a barrier before a flag there and one back ordered them anyway.
+    let turns = [0, 2, 4];
+    let body = vec![store(&[4, 2], Block::Fixed(8)), add(&[2], &turns, &turns), add(&[2], &turns, &turns)];
+    for (profile, want) in [(Profile::Cpu, 2), (Profile::A2a3, 3), (Profile::A5, 2)] {
+        assert_eq!(edges(&[Stmt::For(Some(3), body.clone())], profile), want, "{profile}");
+    }
+}
+
+/// Loads into ten tiles, then as many additions.
+fn ten() -> Vec<Stmt> {
+    let loads = (0..10).map(|n| load(&[2 * n], Block::Fixed(n as i64)));
+    loads.chain((0..10).map(|n| add(&[2 * n], &[2 * n], &[2 * n]))).collect()
+}
+
+#[test]
+fn flags_are_joined_where_ids_run_out() {
+    for profile in Profile::ALL {
+        for program in [ten(), vec![Stmt::For(None, ten())], vec![Stmt::For(Some(4), ten())]] {
+            let case = case(text(&program, 20, 2).text, profile);
+            let (mut module, func) = (case.parsed.module.clone(), case.func.clone());
+            let placement = tessera_plan::plan(&module, &func, profile, &[]).unwrap();
+            let synced = insert(&mut module, &func, profile, &placement, Limits::default()).unwrap();
+            assert!(synced.short_of_ids);
+            let printed = case.printed(&synced.func);
+            assert!(!printed.contains("PIPE_ALL"), "{printed}");
+            assert!(printed.contains("EVENT_ID7"), "{printed}");
+            case.judge(&synced);
+        }
+    }
+}
+
+#[test]
+fn what_is_far_apart_waits_for_a_later_iteration() {
+    // A load meets the store of nine iterations before.
+    let body = vec![load(&[0], Block::Moving(0, 1)), store(&[2], Block::Moving(9, 1))];
+    for profile in Profile::ALL {
+        assert_eq!(edges(&[Stmt::For(Some(12), body.clone())], profile), if profile == Profile::Cpu { 1 } else { 2 });
+    }
+}
+
+#[test]
+fn loops_are_unrolled_for_flags_with_one_id() {
+    let two = vec![
+        load(&[0, 2], Block::Moving(0, 1)),
+        add(&[4, 6], &[0, 2], &[0, 2]),
+        store(&[4, 6], Block::Moving(-99, -1)),
+    ];
+    let three = vec![
+        load(&[0, 2, 4], Block::Moving(0, 1)),
+        add(&[0, 2, 4], &[0, 2, 4], &[0, 2, 4]),
+        store(&[0, 2, 4], Block::Moving(-99, -1)),
+    ];
+    for profile in Profile::ALL {
+        for (body, copies) in [(&two, 2), (&three, 3)] {
+            // Turns of so many iterations, and those that are left over.
+            let text = case(text(&[Stmt::For(None, body.clone())], 10, 2).text, profile).unrolled();
+            assert_eq!(text.matches("pto.tload").count(), 2 * copies - 1, "{text}");
+            assert_eq!(text.matches("scf.if").count(), copies - 1, "{text}");
+            assert!(!text.contains("arith.select"), "{text}");
+        }
+        let text = |times: u64| case(text(&[Stmt::For(Some(times), two.clone())], 10, 2).text, profile).unrolled();
+        assert_eq!(text(3).matches("scf.for").count(), 0);
+        assert_eq!((text(9).matches("scf.for").count(), text(9).matches("pto.tload").count()), (1, 3));
+    }
+}
+
+#[test]
+fn what_meets_late_keeps_a_loop_as_it_is() {
+    // The store of iteration 40 writes what was written before the loop.
+    let body = vec![load(&[0, 2], Block::Moving(0, 1)), store(&[0, 2], Block::Moving(200, 1))];
+    let program = [store(&[4], Block::Fixed(240)), Stmt::For(None, body)];
+    let text = case(text(&program, 10, 2).text, Profile::A5).unrolled();
+    assert_eq!((text.contains("_flag_dyn"), text.matches("pto.tload").count()), (true, 1), "{text}");
+}
+
+#[test]
+fn random_programs_unrolled() {
+    let mut r = Random(11);
+    let many = std::env::var("TESSERA_SYNC_PROGRAMS").ok().and_then(|n| n.parse().ok());
+    for _ in 0..many.unwrap_or(30) {
+        let len = r.range(2, 6);
+        let program = random(&mut r, len, 0);
+        for profile in Profile::ALL {
+            case(text(&program, 10, 2).text, profile).unrolled();
         }
     }
 }

@@ -18,6 +18,7 @@ mod bind;
 mod call;
 mod extents;
 mod inputs;
+mod judged;
 mod kernel;
 mod range;
 mod suggest;
@@ -31,14 +32,12 @@ pub use extents::Extents;
 pub use inputs::{Content, From, Inputs, Refused, Setting};
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
-pub use sync::{SyncRow, Synced};
+pub use sync::{SyncPlace, SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
 pub use tessera_sync::timeline::Timeline;
-pub use tessera_sync::{
-    Mode as OrderMode, Options as OrderOptions, Report as OrderReport, RunValues as OrderRun, Verdict,
-};
+pub use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};
 pub use timeline::TimelineOptions;
 
 use crate::{Error, Missing, Profile, Result};

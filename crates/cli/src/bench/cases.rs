@@ -84,6 +84,8 @@ const fn by_data(name: &'static str, op: Opcode, tiles: &'static [&'static str],
 const SQUARE: usize = 128 * 128;
 const F32: &str = "vec, 128x128xf32";
 const F16: &str = "vec, 128x128xf16";
+const WIDE_F32: &str = "vec, 128x1024xf32, valid=128x128";
+const WIDE_F16: &str = "vec, 128x2048xf16, valid=128x128";
 const MAT_F16: &str = "loc=mat, f16, 128, 128";
 const ACC_F32: &str = "loc=acc, f32, 128, 128";
 
@@ -95,6 +97,8 @@ const HALF_I8: &str = "vec, 64x128xi8";
 /// Cases of instructions that move, in the order of their chapters (ops.md 2 to 8).
 pub static MOVES: &[Case] = &[
     case("tmov nd f32 128x128", Opcode::Tmov, &[F32, F32], SQUARE * (4 + 4)),
+    case("tmov nd f32 128x128 pitch 4096", Opcode::Tmov, &[WIDE_F32; 2], SQUARE * (4 + 4)),
+    case("tmov nd f16 128x128 pitch 4096", Opcode::Tmov, &[WIDE_F16; 2], SQUARE * (2 + 2)),
     case("tmov nd-nz f16 128x128", Opcode::Tmov, &[F16, MAT_F16], SQUARE * (2 + 2)),
     case("tmov nz-nd f16 128x128", Opcode::Tmov, &[MAT_F16, F16], SQUARE * (2 + 2)),
     case("tmov nd-zn f16 128x128", Opcode::Tmov, &[F16, "loc=right, f16, 128, 128"], SQUARE * (2 + 2)),
@@ -128,6 +132,8 @@ pub static MOVES: &[Case] = &[
         &["vec, 104x64xf32, valid=100x60", "vec, 64x104xf32, valid=60x100"],
         100 * 60 * (4 + 4),
     ),
+    case("ttrans f32 128x128 pitch 4096", Opcode::Ttrans, &[WIDE_F32; 2], SQUARE * (4 + 4)),
+    case("ttrans f16 128x128 pitch 4096", Opcode::Ttrans, &[WIDE_F16; 2], SQUARE * (2 + 2)),
     case("tinterleave f32 64x128", Opcode::Tinterleave, &[HALF_F32; 4], 2 * HALF * (4 + 4)),
     case("tdeinterleave f32 64x128", Opcode::Tdeinterleave, &[HALF_F32; 4], 2 * HALF * (4 + 4)),
     case("tinterleave i8 64x128", Opcode::Tinterleave, &[HALF_I8; 4], 2 * HALF * (1 + 1)),

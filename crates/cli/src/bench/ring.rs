@@ -47,7 +47,7 @@ impl Instructions {
                 let (tile, loc, bytes) = make(&mut engine, case.profile, text)?;
                 if let Some(address) = next.get_mut(loc as usize) {
                     engine.assign(tile, *address)?;
-                    *address += bytes.next_multiple_of(LINE) as i64;
+                    *address += (bytes + beside(&engine, tile)).next_multiple_of(LINE) as i64;
                 }
                 fill(&mut engine, role, tile, case.contents)?;
                 tiles.push((role, tile));
@@ -85,6 +85,14 @@ fn make(engine: &mut Engine, profile: Profile, text: &str) -> Result<(TileId, Lo
         Type::Conv(ty) => Ok((engine.conv_tile(ty)?, ty.loc, ty.bytes() as usize)),
         _ => Err(Box::new(Diagnostic::error("type-mismatch", format!("{text} is no tile; write one"))).into()),
     }
+}
+
+/// Tiles whose rows begin at the same place of a page each begin beside one another, as windows of a wide array do: all at
+/// the same place, a ring of them would not fit the second-level cache.
+fn beside(engine: &Engine, tile: TileId) -> usize {
+    let (Some(ty), [_, Some(columns)]) = (engine.type_of(tile), engine.valid(tile)) else { return 0 };
+    let bytes = |columns: u64| ty.elem.bytes_of(columns) as usize;
+    if bytes(ty.cols).is_multiple_of(4096) { bytes(columns) } else { 0 }
 }
 
 /// Gives sources contents: their own, or numbers that no conversion finds special. Destinations stay undefined.

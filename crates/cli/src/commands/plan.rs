@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
+use tessera::program::SyncPlace;
 use tessera::{Kernel, Profile};
 use tessera_ir::OpId;
+use tessera_isa::diag::Span;
 use tessera_isa::ops::Pipe;
 use tessera_plan::{MemoryMap, MemoryRows, Pipes, Row};
 
@@ -39,12 +41,17 @@ pub struct Args {
     /// Print the program with the flags and barriers that it needs instead, and nothing else
     #[arg(long, conflicts_with = "svg")]
     sync: bool,
-    /// With `--sync`: list each flag and barrier with the dependence that it serves, instead of the program
+    /// With `--sync`: list each flag and barrier, where it stands (lines of FILE), and the dependence that it serves,
+    /// instead of the program; (+1) is an iteration later
     #[arg(long, requires = "sync")]
     table: bool,
     /// With `--sync`: take out the flags and barriers that the program has first
     #[arg(long, requires = "sync")]
     resync: bool,
+    /// With `--sync`: unroll loops, so that every flag has an id that is written down instead of one that the iteration
+    /// decides
+    #[arg(long, requires = "sync")]
+    unroll: bool,
     /// How addresses and pipes are printed: for people, or as one JSON object
     #[arg(long, value_enum, value_name = "F", default_value_t = Format::Human, conflicts_with_all = ["sync", "timeline"])]
     format: Format,
@@ -91,7 +98,10 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
         let what = "the program has flags or barriers already; --resync takes them out and makes new ones";
         return Err(Failure::usage(format!("{}: {what}", loaded.source.name)));
     }
-    let synced = loaded.with_entry(session, args.entry.as_deref(), |kernel| kernel.synced())?;
+    let synced = loaded.with_entry(session, args.entry.as_deref(), |kernel| match args.unroll {
+        true => kernel.synced_unrolled(),
+        false => kernel.synced(),
+    })?;
     for warning in &synced.warnings {
         let text = crate::render::diagnostic::human(warning, &loaded.source, session.color);
         session.stderr.write_all(text.as_bytes())?;
@@ -100,11 +110,21 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
         session.stdout.write_all(synced.text.as_bytes())?;
         return Ok(FINE);
     }
-    let mut table = Table::new(["operation", "orders", "before", "because of"]);
+    let mut table = Table::new(["operation", "stands", "orders", "before", "because of"]);
     for row in &synced.rows {
-        let place = |(name, span): (&str, tessera_isa::diag::Span)| format!("{name} ({})", loaded.source.line(span));
+        let line = |span: Span| loaded.source.line(span);
+        let stands = match row.place {
+            SyncPlace::Before(span) | SyncPlace::BeforeLoop(span) => format!("before {}", line(span)),
+            SyncPlace::After(span) | SyncPlace::AfterLoop(span) => format!("after {}", line(span)),
+        };
+        let place = |(name, span): (&str, Span)| format!("{name} {}", line(span));
+        let second = match row.later {
+            0 => place(row.second),
+            n => format!("{} (+{n})", place(row.second)),
+        };
         let tile = row.tile.as_ref().map_or("global memory".into(), |tile| format!("%{tile}"));
-        table.row([row.operation.clone(), place(row.first), place(row.second), format!("{tile}, {}", row.kind)]);
+        let operation = row.operation.trim_start_matches("pto.").to_string();
+        table.row([operation, stands, place(row.first), second, format!("{tile}, {}", row.kind)]);
     }
     session.stdout.write_all(table.render().as_bytes())?;
     Ok(FINE)

@@ -17,12 +17,9 @@ use crate::words;
 use std::path::PathBuf;
 use tessera::case::Case;
 use tessera::program::Setting;
-use tessera::{Diagnostic, Error, Kernel, OrderOptions, OrderRun, Profile, Program, Severity};
+use tessera::{Diagnostic, Error, Kernel, Profile, Program, Severity};
 
 pub use ready::Ready;
-
-/// More blocks than this are not judged: they do what those before them do, elsewhere.
-const JUDGED_BLOCKS: u32 = 8;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -82,7 +79,7 @@ pub struct Args {
     /// Run every instruction over all of its tile before the next one: slower, and the same in everything else
     #[arg(long)]
     no_fuse: bool,
-    /// Also judge the order of the pipes with the numbers of this run: races, flags, deadlocks
+    /// Also judge the order of the pipes in this run, exactly and while it goes on: races, flags, tokens
     #[arg(long)]
     races: bool,
     #[command(flatten)]
@@ -123,26 +120,13 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let shapes = kernel.shapes(&bindings);
     let (progress, shown) = progress::steps("running", args.blocks);
     bindings.progress = Some(progress);
-    let values = kernel.integers(&bindings);
-    // The blocks differ in their numbers; the first few tell what there is to tell.
-    let runs: Vec<OrderRun> = match args.races {
-        true => (0..args.blocks.clamp(1, JUDGED_BLOCKS)).map(|block| kernel.run_values(&bindings, block)).collect(),
-        false => Vec::new(),
+    bindings.order = args.order.options().mode;
+    let (mut outcome, judged) = match args.races {
+        true => kernel.execute_judged(bindings),
+        false => (kernel.execute(bindings), None),
     };
-    let mut outcome = kernel.execute(bindings);
     drop(shown);
-    for run in runs.into_iter().filter(|_| !outcome.failed()) {
-        let options = OrderOptions { values: values.clone(), run: Some(run), ..args.order.options() };
-        let found = match kernel.order(&options) {
-            Ok(report) => args.policy.apply(report.diagnostics),
-            Err(error) => words::diagnostics(&error),
-        };
-        for d in found {
-            if !findings.contains(&d) {
-                findings.push(d);
-            }
-        }
-    }
+    findings.extend(judged.into_iter().flat_map(|report| args.policy.apply(report.diagnostics)));
     for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {
         if !findings.iter().any(|f| f.rule == d.rule && f.span == d.span) {
             findings.push(d);

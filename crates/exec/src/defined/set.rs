@@ -63,6 +63,17 @@ fn apply(words: &mut [u64], start: usize, len: usize, f: impl Fn(&mut u64, u64))
     }
 }
 
+/// The lowest bit of every group of 8, 16, 32 and 64.
+const LOWEST: [u64; 4] = [0x0101_0101_0101_0101, 0x0001_0001_0001_0001, 0x0000_0001_0000_0001, 1];
+
+/// The lowest `size` bits of every byte, side by side.
+#[inline(always)]
+fn lowest_bits(bytes: u64, size: usize) -> u64 {
+    let mask = |n: usize| LOWEST[n] * (!0 >> (64 - (size << n)));
+    let joined = |bits: u64, n: usize| (bits | bits >> ((8 - size) << (n - 1))) & mask(n);
+    joined(joined(joined(bytes & mask(0), 1), 2), 3)
+}
+
 impl ByteSet {
     /// Room for this many bytes, none of them in the set.
     pub fn grow(&mut self, bytes: usize) {
@@ -126,12 +137,24 @@ impl ByteSet {
         self.stamp
     }
 
-    /// Adds an element of at most 8 bytes: quicker than a range where it lies in one word, as elements do.
+    /// What of an element of `size` bytes is not in the set; 0 is nothing. It lies in one word.
     #[inline]
-    pub fn insert_one(&mut self, start: usize, len: usize) {
-        match self.words.get_mut(start / 64) {
-            Some(word) if start % 64 + len <= 64 && len > 0 => *word |= !0 >> (64 - len) << (start % 64),
-            _ => self.insert(start, len),
+    pub fn missing(&self, start: usize, size: usize) -> u64 {
+        let word = self.words.get(start / 64).copied().unwrap_or(0);
+        !word >> (start % 64) & !0 >> (64 - size)
+    }
+
+    /// Adds those of the elements of `size` bytes from `start` on whose marks are 0xFF; the others' are 0. Elements in no order
+    /// are marked faster than they are added one by one.
+    pub fn insert_elements(&mut self, start: usize, size: usize, marks: &[u8]) {
+        for (n, marks) in marks.chunks(8).enumerate() {
+            let mut eight = [0; 8];
+            eight.iter_mut().zip(marks).for_each(|(to, from)| *to = *from);
+            let (at, bits) = (start + n * 8 * size, lowest_bits(u64::from_le_bytes(eight), size));
+            let halves = [(at / 64, bits << (at % 64)), (at / 64 + 1, bits.unbounded_shr(64 - at as u32 % 64))];
+            for (at, bits) in halves {
+                self.words.get_mut(at).into_iter().for_each(|word| *word |= bits);
+            }
         }
     }
 

@@ -50,7 +50,7 @@ impl Cache {
     /// Makes the variant with this key the current one, if there is one.
     #[inline]
     pub fn find(&mut self, key: &[u64]) -> bool {
-        let is = |n: usize| self.entries.get(n).is_some_and(|e| *e.key == *key);
+        let is = |n: usize| self.entries.get(n).is_some_and(|e| is_same(&e.key, key));
         if is(self.last) {
             return true;
         }
@@ -131,4 +131,11 @@ impl Cache {
         }
         Ok(effect)
     }
+}
+
+/// Are two keys the same? Word by word: a key was written just now, word by word, and who reads more at once waits until
+/// everything that was stored before it, which is what the last instruction moved, has left for the cache.
+#[inline]
+fn is_same(a: &[u64], b: &[u64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

@@ -106,10 +106,7 @@ impl Engine {
         self.make_key(inst, tiles, view.as_ref());
         let is_known = self.is_ready(0, inst, view.as_ref())?;
         if !is_known {
-            let full = self.instruction(inst.clone(), tiles, view.as_ref())?;
-            let warnings = self.legal(&full)?;
-            let prepared = self.lowered(&full, tiles, view.as_ref().map(|v| v.buffer))?;
-            self.keep(0, None, prepared, warnings);
+            self.make_ready(inst, tiles, view.as_ref())?;
         }
         if view.is_some()
             && let Some(buffer) = self.memories.get_mut(MemoryId::buffer(0))
@@ -122,6 +119,18 @@ impl Engine {
             self.expand_valid(*dst)?;
         }
         Ok((!is_known, effect))
+    }
+
+    /// Checks and lowers an instruction, and keeps it under the current key. It needs much room on the stack, which those that are
+    /// known already would pay for.
+    #[cold]
+    #[inline(never)]
+    fn make_ready(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) -> Result<(), Refused> {
+        let full = self.instruction(inst.clone(), tiles, view)?;
+        let warnings = self.legal(&full)?;
+        let prepared = self.lowered(&full, tiles, view.map(|v| v.buffer))?;
+        self.keep(0, None, prepared, warnings);
+        Ok(())
     }
 
     fn make_key(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) {

@@ -292,6 +292,8 @@ pub(crate) enum Support {
     Declare { object: TileId, slot: TileSlot },
     // A rule that is broken here.
     Fault(&'static str, String),
+    // An order operation, with its id; only for whoever observes.
+    Order(Option<Int>),
 }
 
 /// A tile instruction of the program.
@@ -376,6 +378,7 @@ impl Code {
                     | Support::MakeView(_)
                     | Support::Partition(_)
                     | Support::AddPtr { .. }
+                    | Support::Order(_)
             ),
             Code::For(_) | Code::If(_) | Code::While(_) | Code::Meet(..) => false,
             _ => true,

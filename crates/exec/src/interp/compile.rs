@@ -26,6 +26,7 @@ pub(crate) fn compile(
     profile: Profile,
     placement: &Placement,
     process: Process,
+    observed: bool,
 ) -> Result<Program, Failure> {
     if placement.fresh.len() != func.ops.len() || placement.tiles.len() != func.values.len() {
         return Err(Diagnostic::internal(func.span, "the placement is of another function"));
@@ -43,6 +44,7 @@ pub(crate) fn compile(
         depth: 0,
         constants: scalar::Constants::new(module, func),
         process,
+        observed,
         cores: func.cores(),
         fifos: Fifos::new(module, func),
         stages: Vec::new(),
@@ -70,6 +72,8 @@ struct Compiler<'a> {
     /// Integers that are the same whenever the program runs.
     constants: scalar::Constants,
     process: Process,
+    /// Is somebody told of order operations?
+    observed: bool,
     /// By operation: the kind of core that runs it.
     cores: Vec<Option<Core>>,
     fifos: Fifos,

@@ -18,14 +18,14 @@ pub fn run(mut run: Run<'_>, mut watch: Watch) -> (Outcome, Watch) {
         return (Outcome::default(), watch);
     }
     let processes = Process::all(run.func);
-    let compile = |p: &Process| super::compile::compile(run.module, run.func, run.profile, run.placement, *p);
+    let compile = |p: &Process| super::compile::compile(run.module, run.func, run.profile, run.placement, *p, false);
     let programs = match processes.iter().map(compile).collect::<Result<Vec<_>, _>>() {
         Ok(programs) => programs,
         Err(e) => return (e.into(), watch),
     };
     let progress = run.progress.clone();
-    let cx = parallel::contexts(&run, &processes, &programs, progress.as_deref());
     let buffers = parallel::buffers(&mut run);
+    let cx = parallel::contexts(&run, &processes, &programs, progress.as_deref(), &[]);
     let mut memories = parallel::copies(&buffers, true, run.limits.memory);
     memories.stands_for_all = true;
     let mut cores = Cores::new(&cx, memories, false);

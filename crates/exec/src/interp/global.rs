@@ -116,6 +116,7 @@ impl Exec<'_> {
         }
         let raw = read_bits(memory.bytes(), at, bits);
         self.set(to, slot_bits(scalar_number(pointer.elem, raw), access.ty));
+        self.observe_scalar(op, pointer.buffer, byte, len, false);
         Ok(())
     }
 
@@ -139,6 +140,7 @@ impl Exec<'_> {
             memory.note_written(byte, len);
         }
         self.watch_store(op, pointer.buffer, byte, len);
+        self.observe_scalar(op, pointer.buffer, byte, len, true);
         Ok(())
     }
 }

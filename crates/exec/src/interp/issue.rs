@@ -39,6 +39,7 @@ impl Exec<'_> {
             self.engine.memories.set_writer(site.at.0);
         }
         self.choose(index, site)?;
+        self.observe_issue(index, site)?;
         let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         if self.engine.defer(index, start, site.dead)? {
             return Ok(());
@@ -73,6 +74,7 @@ impl Exec<'_> {
             self.engine.memories.set_writer(site.at.0);
         }
         self.choose(index, site)?;
+        self.observe_issue(index, site)?;
         self.finish(index, site)
     }
 

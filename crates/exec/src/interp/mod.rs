@@ -14,6 +14,7 @@ mod issue;
 mod lives;
 mod meeting;
 mod objects;
+mod observe;
 mod output;
 mod parallel;
 mod races;
@@ -26,6 +27,7 @@ pub use crate::engine::TileData;
 use crate::engine::memory::Memories;
 use crate::lower::Failure;
 pub use follow::run as watch;
+pub use observe::{Moment, Moved, Observe, Observer, Space, Variant};
 pub use record::{Recorded, Step, Stored};
 
 use std::sync::Arc;
@@ -39,7 +41,6 @@ use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
 /// A program and everything that it runs with.
-#[derive(Debug)]
 pub struct Run<'a> {
     /// The module that the function's types and names belong to.
     pub module: &'a Module,
@@ -65,6 +66,8 @@ pub struct Run<'a> {
     pub limits: Limits,
     /// Where it tells how far it is.
     pub progress: Option<Arc<Progress>>,
+    /// Who is told, block by block, what happens.
+    pub observe: Option<Arc<Observe>>,
 }
 
 /// How much a run may do and hold before it is stopped.

@@ -66,6 +66,7 @@ impl Exec<'_> {
         self.watch_get(at, src, found.memory, found.start, found.elem.bits() as usize / 8);
         let raw = self.engine.fetch(&found)?;
         self.set(get.to, slot_bits(scalar_number(found.elem, raw), get.ty));
+        self.observe_scalar(at, found.memory, found.start, found.elem.bits() as usize / 8, false);
         Ok(())
     }
 

@@ -20,6 +20,7 @@ impl Exec<'_> {
         if data.defined.iter().any(|d| *d != 0xFF) {
             self.warn_undefined(at, slot, "is printed");
         }
+        self.observe_print(at, self.object_of(slot));
         if let Some(value) = self.value_of(slot) {
             let what = PrintedWhat::Tile(value, data);
             self.printed.push(Printed { op: at, block: self.block, what });

@@ -48,7 +48,8 @@ impl Left {
 
 pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
-    let compiled = |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process);
+    let compiled =
+        |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
     let mut programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
     if let ([program], true) = (programs.as_mut_slice(), run.fuses) {
         let outputs = run.outputs.iter().map(|output| output.0).chain(run.func.outputs.iter().copied());
@@ -56,9 +57,10 @@ pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     }
     let blocks = run.blocks.max(1);
     let progress = run.progress.clone();
-    let cx = contexts(&run, &processes, &programs, progress.as_deref());
     scalars_are_bound(&run)?;
     let mut buffers = buffers(&mut run);
+    let bound: Vec<ValueId> = buffers.iter().map(|buffer| buffer.value).collect();
+    let cx = contexts(&run, &processes, &programs, progress.as_deref(), &bound);
     let run = &run;
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(blocks as usize);
     let left = match blocks {
@@ -75,6 +77,7 @@ pub(super) fn contexts<'a>(
     processes: &[Process],
     programs: &'a [Program],
     progress: Option<&'a Progress>,
+    buffers: &'a [ValueId],
 ) -> Vec<Context<'a>> {
     let context = |(process, program): (&Process, &'a Program)| Context {
         module: run.module,
@@ -86,6 +89,7 @@ pub(super) fn contexts<'a>(
         limits: run.limits,
         fuses: run.fuses,
         progress,
+        buffers,
     };
     processes.iter().zip(programs).map(context).collect()
 }

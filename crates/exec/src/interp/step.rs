@@ -4,7 +4,7 @@ use super::code::*;
 use super::cores::{Links, Process, Wait};
 use super::record::Recorder;
 use super::report::Found;
-use super::{Limits, Printed, Progress, TraceLine};
+use super::{Limits, Observer, Printed, Progress, TraceLine};
 use crate::engine::memory::{Memories, MemoryId};
 use crate::engine::{Engine, Global};
 use crate::lower::{Failure, failure};
@@ -36,6 +36,8 @@ pub(crate) struct Context<'a> {
     /// May instructions that follow each other go through the data together?
     pub fuses: bool,
     pub progress: Option<&'a Progress>,
+    /// The arguments that buffers are bound to.
+    pub buffers: &'a [ValueId],
 }
 
 impl Context<'_> {
@@ -66,6 +68,12 @@ pub(crate) struct Exec<'a> {
     pub watch: Option<Box<Watch>>,
     /// The loops that it is in while another core runs, and somebody watches.
     pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
+    /// Is told what happens; with whoever runs.
+    pub observer: Option<Box<dyn Observer + Send>>,
+    /// The loops that it is in, with their rounds, where somebody is told.
+    pub turns: Vec<(OpId, u64)>,
+    /// How many loops it is in, on the way to where it goes on.
+    pub depth: usize,
     /// What the cores of the block share; with whoever runs.
     pub links: Option<Box<Links>>,
     /// Where it waits, and for what.
@@ -106,6 +114,9 @@ impl<'a> Exec<'a> {
             recorder: None,
             watch: None,
             loops: SmallVec::new(),
+            observer: None,
+            turns: Vec::new(),
+            depth: 0,
             links: None,
             waits: None,
             resume: Vec::new(),
@@ -132,6 +143,8 @@ impl<'a> Exec<'a> {
         self.waits = None;
         self.resume.clear();
         self.loops.clear();
+        self.observer = None;
+        self.turns.clear();
         self.links = None;
         for (object, info) in program.objects.iter().enumerate().filter(|(_, info)| info.is_own) {
             if let Some(slot) = program.tile(info.value) {
@@ -143,6 +156,7 @@ impl<'a> Exec<'a> {
     /// Runs to the end, or on from where it waits until it waits again.
     pub fn run(&mut self) -> Result<(), Stop> {
         let program = self.cx.program;
+        self.depth = 0;
         let result = self.code(&program.body).map_err(|stop| {
             let mut stop = stop;
             if self.cx.process.is_mixed {
@@ -304,6 +318,7 @@ impl<'a> Exec<'a> {
                 self.engine.end_tile(*object)?;
                 self.set_tile(*slot, *object);
             }
+            Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {
                 let (what, help) = why_not(name);
@@ -326,10 +341,13 @@ impl<'a> Exec<'a> {
             self.ends(f, lower, upper, step)?;
             self.hand(&f.enter)?;
         }
+        let level = self.depth;
+        self.depth += 1;
         while i < upper {
             if !std::mem::take(&mut is_resumed) {
                 self.set(f.iv, i);
                 self.watch_loop(Some(f.name), i);
+                self.observe_round(level, f.at, i.wrapping_sub(lower) as u64 / step as u64);
             }
             self.code(&f.body).map_err(|stop| stop.noted(|| format!("{} = {i}", self.cx.name(f.name))))?;
             self.watch_loop_end(f.at);
@@ -338,6 +356,7 @@ impl<'a> Exec<'a> {
             let Some(next) = i.checked_add(step) else { break };
             i = next;
         }
+        self.observe_loop_end(level, f.at);
         Ok(self.hand(&f.leave)?)
     }
 
@@ -348,6 +367,9 @@ impl<'a> Exec<'a> {
         if resumed.is_none() {
             self.hand(&w.enter)?;
         }
+        let level = self.depth;
+        // The first look at the condition is before the first round.
+        self.depth += usize::from(resumed.is_some_and(|at| at > 0));
         loop {
             let note = |stop: Stop| stop.noted(|| format!("in round {round} of scf.while"));
             let in_second = resumed.is_some_and(|at| at % 2 == 1);
@@ -358,9 +380,12 @@ impl<'a> Exec<'a> {
                 self.code(&w.before).map_err(|stop| self.left_at(round * 2, note(stop)))?;
                 if self.int(w.condition) == 0 {
                     self.watch_loop_end(w.at);
+                    self.observe_loop_end(level, w.at);
                     return Ok(self.hand(&w.leave)?);
                 }
                 self.hand(&w.proceed)?;
+                self.depth = level + 1;
+                self.observe_round(level, w.at, round);
             }
             self.code(&w.after).map_err(|stop| self.left_at(round * 2 + 1, note(stop)))?;
             self.watch_loop_end(w.at);

@@ -77,6 +77,17 @@ pub(super) trait Machine: Sized {
         unsafe { Bf16::put_all::<Self>(values) }
     }
 
+    /// The entry that the low bits of each index name.
+    ///
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn among(table: &[u32; 32], mut index: [u32; LANES]) -> [u32; LANES] {
+        for lane in 0..LANES {
+            index[lane] = table[index[lane] as usize % table.len()];
+        }
+        index
+    }
+
     /// [`math::scaled`] of many.
     ///
     /// Safety: the machine has the instructions.
@@ -404,9 +415,37 @@ macro_rules! usually {
 
 usually! {
     Log |x, _y| math::is_usual(x), math::log_usual(x, 0), math::log(x);
-    Rsqrt |x, _y| math::is_usual(x), math::rsqrt_usual(x), math::rsqrt(x);
     Fmod |x, y| math::fmod_near(x, y).1, math::fmod_near(x, y).0, math::fmod(x, y);
     Rem |x, y| math::fmod_near(x, y).1, math::floored(math::fmod_near(x, y).0, y), math::rem(x, y);
+}
+
+impl Fun<f32> for Rsqrt {
+    #[inline(always)]
+    fn of(x: f32, _: f32, _: f32) -> f32 {
+        math::rsqrt(x)
+    }
+
+    #[inline(always)]
+    unsafe fn of_all<M: Machine>(x: &[f32; LANES], _: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+        let (mut out, mut index) = ([0.0; LANES], [0; LANES]);
+        let mut all = true;
+        for lane in 0..LANES {
+            all &= math::has_usual_root(x[lane]);
+            index[lane] = x[lane].to_bits() >> math::RSQRT_INDEX;
+        }
+        if all {
+            // SAFETY: the contract of this function.
+            let guess = unsafe { M::among(&math::RSQRT_GUESS, index) };
+            for lane in 0..LANES {
+                out[lane] = math::rsqrt_from(x[lane], guess[lane]);
+            }
+        } else {
+            for lane in 0..LANES {
+                out[lane] = math::rsqrt(x[lane]);
+            }
+        }
+        out
+    }
 }
 
 /// What wraps, so that the sign of the type does not matter. Of floats, these only touch the sign bit.

@@ -76,10 +76,11 @@ fn put<const N: usize, I: Bits + Into<u64>>(src: &[u8], indices: &[u8], out: &mu
     }
 }
 
-/// Calls `f` for every index.
-pub(crate) fn for_each_index(elem: Elem, indices: &[u8], mut f: impl FnMut(usize)) {
+/// The indices of a type, folded from `start` on.
+#[inline]
+pub(crate) fn fold_indices<T>(elem: Elem, indices: &[u8], start: T, mut f: impl FnMut(T, usize) -> T) -> T {
     match elem.bits() {
-        32 => u32::all(indices).for_each(|k| f(k as usize)),
-        _ => u16::all(indices).for_each(|k| f(usize::from(k))),
+        32 => u32::all(indices).fold(start, |so_far, k| f(so_far, k as usize)),
+        _ => u16::all(indices).fold(start, |so_far, k| f(so_far, usize::from(k))),
     }
 }

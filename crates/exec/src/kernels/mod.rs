@@ -70,7 +70,7 @@ pub use bytes::AlignedBytes;
 pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
 pub(crate) use fused::Run;
-pub(crate) use indices::{are_below, for_each_index, scatter};
+pub(crate) use indices::{are_below, fold_indices, scatter};
 pub use map::{MapKernel, Mapped};
 pub(crate) use pair::Pair;
 pub(crate) use part::{Link, Part, Stage, run_stages};

@@ -2,7 +2,7 @@
 //! to, without listing them. What is undefined, out of range or worth a warning goes by the routes.
 
 use crate::engine::memory::{Memories, Memory, MemoryId};
-use crate::kernels::{are_below, for_each_index, merge, scatter, sort};
+use crate::kernels::{are_below, fold_indices, merge, scatter, sort};
 use crate::lower::operand;
 use crate::nest::Place;
 use smallvec::SmallVec;
@@ -158,20 +158,21 @@ impl Direct {
                 let size = usize::try_from(self.dst.elem.size()?).ok()?;
                 let place = places.get(usize::from(self.dst.operand))?;
                 let to = place.at..place.at + elements * size;
-                let indices = idx.bytes(memories, places).into_owned();
-                // Values that lie in the same memory are read there.
-                let there = src.dense(places).filter(|(memory, _)| *memory == place.memory);
-                let values = if there.is_some() { Vec::new() } else { src.bytes(memories, places).into_owned() };
-                let memory = memories.get_mut(place.memory)?;
-                if let Some((_, range)) = there {
-                    let [values, out] = memory.as_mut().get_disjoint_mut([range, to.clone()]).ok()?;
-                    scatter(size, idx.elem, values, &indices, out);
+                let marks = if tracked { unmarked(memories, places, idx, (place.memory, &to), size) } else { None };
+                // What lies in the same memory is read there.
+                let there = |rows: &Rows| rows.dense(places).filter(|(memory, _)| *memory == place.memory);
+                if let (Some((_, values)), Some((_, indices))) = (there(src), there(idx))
+                    && let Ok([values, indices, out]) =
+                        memories.get_mut(place.memory)?.as_mut().get_disjoint_mut([values, indices, to.clone()])
+                {
+                    scatter(size, idx.elem, values, indices, out);
                 } else {
-                    scatter(size, idx.elem, &values, &indices, memory.as_mut().get_mut(to.clone())?);
+                    let [values, indices] = [src, idx].map(|rows| rows.bytes(memories, places).into_owned());
+                    let out = memories.get_mut(place.memory)?.as_mut().get_mut(to.clone())?;
+                    scatter(size, idx.elem, &values, &indices, out);
                 }
-                if tracked && !memory.defined().has_all(to.start, to.len()) {
-                    let defined = memory.defined_mut();
-                    for_each_index(idx.elem, &indices, |k| defined.insert_one(to.start + k * size, size));
+                if let Some(marks) = marks {
+                    memories.get_mut(place.memory)?.defined_mut().insert_elements(to.start, size, &marks);
                 }
             }
             (What::Sort, [src, idx]) => {
@@ -242,16 +243,35 @@ fn until_exhausted(merged: &[u32], ends: &[usize]) -> usize {
     until
 }
 
+/// Marks of the elements of a range that indices name, where one of them is not defined yet: mostly all of them are, and asking
+/// is cheaper than marking.
+fn unmarked(
+    memories: &Memories,
+    places: &[Place],
+    idx: &Rows,
+    to: (MemoryId, &Range<usize>),
+    size: usize,
+) -> Option<Vec<u8>> {
+    let (defined, to) = (memories.get(to.0)?.defined(), to.1);
+    if defined.has_all(to.start, to.len()) {
+        return None;
+    }
+    let indices = idx.bytes(memories, places);
+    let missing = fold_indices(idx.elem, &indices, 0, |all, k| all | defined.missing(to.start + k * size, size));
+    (missing != 0).then(|| marks(idx.elem, &indices, to.len() / size))
+}
+
+/// 0xFF for every element that an index names.
+fn marks(elem: Elem, indices: &[u8], elements: usize) -> Vec<u8> {
+    let mut marks = vec![0; elements];
+    fold_indices(elem, indices, (), |(), k| marks.get_mut(k).into_iter().for_each(|mark| *mark = 0xFF));
+    marks
+}
+
 /// Does an index come twice?
 fn has_twice(elem: Elem, indices: &[u8], elements: usize) -> bool {
-    let mut seen = vec![false; elements];
-    let mut twice = false;
-    for_each_index(elem, indices, |k| {
-        if let Some(seen) = seen.get_mut(k) {
-            twice |= std::mem::replace(seen, true);
-        }
-    });
-    twice
+    let named = marks(elem, indices, elements).into_iter().filter(|mark| *mark != 0).count();
+    named < indices.len() / (elem.bits() as usize / 8)
 }
 
 /// Records by their numbers.

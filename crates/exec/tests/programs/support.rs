@@ -122,6 +122,7 @@ impl Program {
         let keep: Vec<ValueId> = self.outputs.iter().map(|o| o.0).collect();
         let placement = tessera_plan::plan(&self.module, &self.func, self.profile, &keep).unwrap();
         let outcome = run(Run {
+            observe: None,
             module: &self.module,
             func: &self.func,
             profile: self.profile,

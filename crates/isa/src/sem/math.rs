@@ -136,27 +136,86 @@ pub fn log2(x: f32) -> f32 {
 /// `1 / √x`; -0 gives -inf.
 #[inline(always)]
 pub fn rsqrt(x: f32) -> f32 {
-    let is_small = x < f32::MIN_POSITIVE;
-    let y = rsqrt_usual(if is_small { x * 16_777_216.0 } else { x });
-    let y = if is_small { y * 4096.0 } else { y };
+    // Brought into the range of the usual ones by an even power of two.
+    let (up, down) = if x < f32::MIN_POSITIVE {
+        (16_777_216.0, 4096.0)
+    } else if x.to_bits() >= ROOTS_END {
+        (1.0 / 16_777_216.0, 1.0 / 4096.0)
+    } else {
+        (1.0, 1.0)
+    };
+    let y = rsqrt_usual(x * up) * down;
     let y = if x == f32::INFINITY { 0.0 } else { y };
     let y = if x == 0.0 { f32::INFINITY.copysign(x) } else { y };
     if x >= 0.0 { y } else { NAN }
 }
 
-/// `1 / √x` where [`is_usual`].
+/// The bits of 2^126, from which on the square of a root is subnormal.
+const ROOTS_END: u32 = 0x7E80_0000;
+
+/// Is it positive, not subnormal, and below 2^126?
 #[inline(always)]
-pub fn rsqrt_usual(x: f32) -> f32 {
-    // Half of the exponent with its sign turned, and a line through the mantissa: 1 - x·y² is small, and a polynomial of
-    // it corrects y to 2^-15.5. One step of Newton's leaves the roundings of x·y and of the sum.
-    let y = f32::from_bits(0x5F34_0000_u32.wrapping_sub(x.to_bits() >> 1));
-    let e = (-x * y).mul_add(y, 1.0);
-    let y = y * RSQRT[2].mul_add(e, RSQRT[1]).mul_add(e, RSQRT[0]);
-    let e = (-x * y).mul_add(y, 1.0);
-    (0.5 * y).mul_add(e, y)
+pub fn has_usual_root(x: f32) -> bool {
+    x.to_bits().wrapping_sub(0x0080_0000) < ROOTS_END - 0x0080_0000
 }
 
-const RSQRT: [f32; 3] = [0.999_978_6, 0.500_001_94, 0.406_778_08];
+/// `1 / √x` where [`has_usual_root`].
+#[inline(always)]
+pub fn rsqrt_usual(x: f32) -> f32 {
+    rsqrt_from(x, RSQRT_GUESS[(x.to_bits() >> RSQRT_INDEX) as usize % RSQRT_GUESS.len()])
+}
+
+/// `1 / √x` where [`has_usual_root`], from the entry of [`RSQRT_GUESS`] that the bits of x above [`RSQRT_INDEX`] name.
+#[inline(always)]
+pub fn rsqrt_from(x: f32, guess: u32) -> f32 {
+    // Half of the exponent with its sign turned, and a line through each sixteenth of a binade. With 12 bits its square is
+    // exact, so that 1 - x·y², below 2^-6, is rounded once. y + y·e·p(e) leaves 2^-28 and the rounding of the sum.
+    let y = f32::from_bits(guess.wrapping_sub(x.to_bits() >> 1) & 0xFFFF_F000);
+    let e = (-x).mul_add(y * y, 1.0);
+    let p = RSQRT[2].mul_add(e, RSQRT[1]).mul_add(e, RSQRT[0]);
+    (y * e).mul_add(p, y)
+}
+
+const RSQRT: [f32; 3] = [0.499_999_94, 0.375_043_42, 0.313_058_82];
+
+/// Where the last bit of the exponent and the first four of the mantissa are.
+pub const RSQRT_INDEX: u32 = 19;
+
+/// What to take half of the bits from, for the smallest error in each sixteenth of two binades.
+pub const RSQRT_GUESS: [u32; 32] = [
+    0x5F34_5000,
+    0x5F33_2800,
+    0x5F32_6800,
+    0x5F32_0800,
+    0x5F31_F800,
+    0x5F32_3800,
+    0x5F32_B000,
+    0x5F33_6800,
+    0x5F34_5000,
+    0x5F35_7000,
+    0x5F36_B000,
+    0x5F38_2000,
+    0x5F39_A800,
+    0x5F3B_5800,
+    0x5F3D_2800,
+    0x5F3E_B800,
+    0x5F3E_2800,
+    0x5F3A_D800,
+    0x5F38_2000,
+    0x5F35_F000,
+    0x5F34_3800,
+    0x5F32_E800,
+    0x5F31_F000,
+    0x5F31_4800,
+    0x5F30_F000,
+    0x5F30_D000,
+    0x5F30_F800,
+    0x5F31_5000,
+    0x5F31_D800,
+    0x5F32_9000,
+    0x5F33_7800,
+    0x5F34_8000,
+];
 
 /// `x^y`, C99's.
 #[inline(always)]

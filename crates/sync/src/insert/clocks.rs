@@ -269,6 +269,11 @@ impl Path {
         }
     }
 
+    /// Is anything done more than once, so that an edge orders other turns than those it was made for?
+    pub fn has_loops(&self) -> bool {
+        self.trace.turns.iter().any(|turn| !turn.is_empty())
+    }
+
     fn begins(&self, op: OpId) -> &[usize] {
         self.moments.get(&op).map_or(&[], |m| &m.0)
     }

@@ -33,6 +33,14 @@ impl Edge {
         *core
     }
 
+    /// How many iterations later it waits.
+    pub fn distance(&self) -> u64 {
+        match self {
+            Edge::Pair { round: Some((_, distance)), .. } => *distance,
+            _ => 0,
+        }
+    }
+
     /// Does it go from one instruction to a later one of the same block, with nothing hoisted?
     pub fn is_simple(&self, func: &Func) -> bool {
         match self {
@@ -53,7 +61,8 @@ pub fn kind(process: Process) -> Option<Core> {
     }
 }
 
-/// The most ids that a flag round a loop may have.
+/// The most iterations that a flag goes round a loop: it has that many ids, or one more (sync.md 7.4). What is farther
+/// apart waits for a later iteration than it must.
 const MAX_DISTANCE: u64 = 7;
 
 /// The edge that orders an event before another one.
@@ -71,7 +80,7 @@ pub fn edge(func: &Func, points: &Points, trace: &Trace, x: usize, y: usize) -> 
     let (block, round) = match round {
         Some(((id, i), (_, j))) => {
             let most = if func.op(*id).kind == OpKind::While { 1 } else { MAX_DISTANCE };
-            let distance = j.checked_sub(*i).filter(|d| (1..=most).contains(d)).unwrap_or(1);
+            let distance = j.saturating_sub(*i).clamp(1, most);
             let body = body_of(func, points, *id, a.op)?;
             (body, Some((*id, distance)))
         }

@@ -1,5 +1,6 @@
 //! The order operations of edges, in the program (sync.md 7.3 and 7.4).
 
+use super::Place;
 use super::edges::{Edge, ids};
 use rustc_hash::FxHashMap;
 use tessera_ir::edges::Control;
@@ -34,14 +35,15 @@ pub struct Emit<'a> {
     /// At the start of loop bodies: the number of the iteration.
     heads: FxHashMap<OpId, Vec<OpId>>,
     counters: FxHashMap<OpId, Arg>,
-    /// By loop and modulus: the remainder of the iteration, and at its start.
+    /// By loop: numbers that its body begins with, and ids by the first, what is added, and how many there are.
+    numbers: FxHashMap<(OpId, i64), Arg>,
     remainders: FxHashMap<(OpId, u64, u64, u64), Arg>,
     names: u32,
     /// By operation of the program: the kind of core that runs it; by inserted one: the kind that it is for.
     cores: Vec<Option<Core>>,
     for_core: FxHashMap<OpId, Core>,
-    /// The operations of each edge, with their texts' places.
-    pub made: Vec<Vec<OpId>>,
+    /// The operations of each edge, and where they stand.
+    made: Vec<Vec<(OpId, Place)>>,
 }
 
 impl<'a> Emit<'a> {
@@ -55,6 +57,7 @@ impl<'a> Emit<'a> {
             here: FxHashMap::default(),
             heads: FxHashMap::default(),
             counters: FxHashMap::default(),
+            numbers: FxHashMap::default(),
             remainders: FxHashMap::default(),
             names: 0,
             cores: func.cores(),
@@ -125,24 +128,39 @@ impl<'a> Emit<'a> {
         if m == 1 {
             return Ok(first);
         }
-        if let Some(known) = self.remainders.get(&(id, first, plus, m)) {
+        let key = (id, first, plus % m, m);
+        if let Some(known) = self.remainders.get(&key) {
             return Err(*known);
         }
-        let mut out = Vec::new();
         let mut value = self.counter(id);
-        if !plus.is_multiple_of(m) {
-            let by = self.constant((plus % m) as i64, id, &mut out);
-            value = self.arith(ArithOp::Addi, [value, by], id, &mut out);
+        match key {
+            (_, 0, 0, _) => value = self.head(ArithOp::Remui, value, m, id),
+            (_, 0, plus, _) => {
+                value = self.head(ArithOp::Addi, value, plus, id);
+                value = self.head(ArithOp::Remui, value, m, id);
+            }
+            // The same remainder may be there already, for other flags.
+            (_, first, plus, _) => {
+                if let Err(remainder) = self.id(id, 0, plus, m) {
+                    value = self.head(ArithOp::Addi, remainder, first, id);
+                }
+            }
         }
-        let modulus = self.constant(m as i64, id, &mut out);
-        value = self.arith(ArithOp::Remui, [value, modulus], id, &mut out);
-        if first > 0 {
-            let base = self.constant(first as i64, id, &mut out);
-            value = self.arith(ArithOp::Addi, [value, base], id, &mut out);
-        }
-        self.heads.entry(id).or_default().extend(out);
-        self.remainders.insert((id, first, plus, m), value);
+        self.remainders.insert(key, value);
         Err(value)
+    }
+
+    /// A number that a loop's body begins with, made of another one and a constant.
+    fn head(&mut self, kind: ArithOp, value: Arg, n: u64, id: OpId) -> Arg {
+        let mut out = Vec::new();
+        let by = match self.numbers.get(&(id, n as i64)) {
+            Some(known) => *known,
+            None => self.constant(n as i64, id, &mut out),
+        };
+        self.numbers.insert((id, n as i64), by);
+        let value = self.arith(kind, [value, by], id, &mut out);
+        self.heads.entry(id).or_default().extend(out);
+        value
     }
 
     /// The number of the iteration, from 0.
@@ -158,7 +176,7 @@ impl<'a> Emit<'a> {
             value = self.arith(ArithOp::Subi, [value, f.lower], id, &mut out);
         }
         if self.constants.get(f.step) != Some(1) {
-            value = self.arith(ArithOp::Divui, [value, f.step], id, &mut out);
+            value = self.arith(ArithOp::Divsi, [value, f.step], id, &mut out);
         }
         self.heads.entry(id).or_default().extend(out);
         self.counters.insert(id, value);
@@ -211,7 +229,7 @@ impl<'a> Emit<'a> {
     pub fn edge(&mut self, n: usize, edge: &Edge, first: u64) {
         self.operations(n, edge, first);
         if let Some(core) = edge.core() {
-            self.for_core.extend(self.made[n].iter().map(|op| (*op, core)));
+            self.for_core.extend(self.made[n].iter().map(|(op, _)| (*op, core)));
         }
     }
 
@@ -220,7 +238,7 @@ impl<'a> Emit<'a> {
             Edge::Barrier { pipe, before, .. } => {
                 let op = self.op(OpKind::Pto(Opcode::Barrier, Form::Plain), before);
                 self.func.op_mut(op).attrs_mut().words = vec![pipe.map_or("PIPE_ALL", Pipe::cpp).to_string()];
-                self.made[n].push(op);
+                self.made[n].push((op, Place::Before(before)));
                 self.here.entry(before).or_default().before.push(op);
             }
             Edge::Pair { from, to, after, before, round, .. } => {
@@ -234,7 +252,7 @@ impl<'a> Emit<'a> {
                 };
                 let set = self.flag(true, pipes, set_id, after);
                 let wait = self.flag(false, pipes, wait_id, before);
-                self.made[n].extend([set, wait]);
+                self.made[n].extend([(set, Place::After(after)), (wait, Place::Before(before))]);
                 self.here.entry(after).or_default().after.push(set);
                 self.here.entry(before).or_default().before.push(wait);
                 let Some((id, distance)) = round else { return };
@@ -244,7 +262,7 @@ impl<'a> Emit<'a> {
                     let mut out = Vec::new();
                     let last = self.last_id(id, first, j, (m, distance), &mut out);
                     let drain = self.flag(false, pipes, last, id);
-                    self.made[n].extend([prime, drain]);
+                    self.made[n].extend([(prime, Place::Primes(id)), (drain, Place::Drains(id))]);
                     let here = self.here.entry(id).or_default();
                     here.primes.push(prime);
                     here.drains.extend(out);
@@ -255,7 +273,7 @@ impl<'a> Emit<'a> {
     }
 
     /// The function with everything in it.
-    pub fn done(mut self) -> (Func, Vec<Vec<OpId>>) {
+    pub fn done(mut self) -> (Func, Vec<Vec<(OpId, Place)>>) {
         // What stands beside a section of its core goes into it.
         let mut inside: Vec<(BlockId, Vec<OpId>, Vec<OpId>)> = Vec::new();
         for n in 0..self.func.blocks.len() {

@@ -35,66 +35,79 @@ pub fn assign(points: &Points, edges: &[(Edge, usize)]) -> Ids {
     let mut given = vec![0; edges.len()];
     let mut order: Vec<usize> = (0..edges.len()).filter(|n| life(points, &edges[*n].0).is_some()).collect();
     order.sort_by_key(|n| (life(points, &edges[*n].0), *n));
+    let mut left: Vec<Option<(Edge, usize)>> = edges.iter().copied().map(Some).collect();
+    let mut is_short = false;
     // By core and pair of pipes: the flags in use, with their ids.
     let mut live: BTreeMap<(Option<&str>, Pipe, Pipe), Vec<Live>> = BTreeMap::new();
     for n in order {
-        let (Edge::Pair { core, from, to, after, before, round }, Some((start, _))) =
-            (edges[n].0, life(points, &edges[n].0))
-        else {
-            continue;
-        };
-        let wanted = round.map_or(1, |(_, distance)| ids(points, after, before, distance));
-        let flags = live.entry((core.map(|c| c.name()), from, to)).or_default();
-        flags.retain(|(k, ..)| life(points, &edges[*k].0).is_some_and(|(_, end)| end > start));
-        let is_free = |first: u64| flags.iter().all(|(_, id, many)| id + many <= first || first + wanted <= *id);
-        match (0..(IDS + 1).saturating_sub(wanted)).find(|first| is_free(*first)) {
-            Some(first) => {
+        while let Some((Edge::Pair { core, from, to, .. }, _)) = left[n] {
+            let start = life(points, &edges[n].0).map_or(0, |(start, _)| start);
+            let wanted = many(points, &left[n]);
+            let flags = live.entry((core.map(|c| c.name()), from, to)).or_default();
+            let end = |k: usize| left[k].and_then(|(edge, _)| life(points, &edge)).map_or(0, |(_, end)| end);
+            flags.retain(|(k, ..)| end(*k) > start);
+            flags.iter_mut().for_each(|(k, _, ids)| *ids = many(points, &left[*k]));
+            let is_free = |first: u64| flags.iter().all(|(_, id, many)| id + many <= first || first + wanted <= *id);
+            if let Some(first) = (0..(IDS + 1).saturating_sub(wanted)).find(|first| is_free(*first)) {
                 given[n] = first;
                 flags.push((n, first, wanted));
+                break;
             }
-            None => {
-                let here: Vec<usize> = flags.iter().map(|f| f.0).chain([n]).collect();
-                return Ids::Fewer(fewer(points, edges, &here));
-            }
+            // Those after it get theirs as if this had been so from the beginning; whether it fits shows the next time.
+            is_short = true;
+            let here: Vec<usize> = flags.iter().map(|f| f.0).chain([n]).collect();
+            fewer(points, &mut left, &here);
         }
     }
-    Ids::Given(given)
+    if is_short { Ids::Fewer(left.into_iter().flatten().collect()) } else { Ids::Given(given) }
 }
 
-/// Joins two of these edges into one, the later set and the earlier wait, where that moves them least; else the last
-/// one becomes a barrier of all pipes.
-fn fewer(points: &Points, edges: &[(Edge, usize)], here: &[usize]) -> Vec<(Edge, usize)> {
+/// How many ids an edge has.
+fn many(points: &Points, edge: &Option<(Edge, usize)>) -> u64 {
+    match edge {
+        Some((Edge::Pair { after, before, round: Some((_, distance)), .. }, _)) => {
+            ids(points, *after, *before, *distance)
+        }
+        _ => 1,
+    }
+}
+
+/// Joins two of these edges into one, the later set and the earlier wait, where that moves them least; else a flag round a
+/// loop waits for the iteration before, which takes fewer ids; else the last one becomes a barrier of all pipes.
+fn fewer(points: &Points, edges: &mut [Option<(Edge, usize)>], here: &[usize]) {
+    let edge = |n: usize| edges[n].map(|(edge, _)| edge);
     let mut best: Option<(u64, usize, usize, Edge)> = None;
     for (k, i) in here.iter().enumerate() {
         for j in &here[k + 1..] {
-            if let Some((moved, edge)) = joined(points, &edges[*i].0, &edges[*j].0)
+            if let Some((a, b)) = edge(*i).zip(edge(*j))
+                && let Some((moved, edge)) = joined(points, &a, &b)
                 && best.as_ref().is_none_or(|b| moved < b.0)
             {
                 best = Some((moved, *i, *j, edge));
             }
         }
     }
-    let mut left = edges.to_vec();
-    match best {
-        Some((_, i, j, edge)) => {
-            left[i].0 = edge;
-            left.remove(j);
-        }
-        None => {
-            let Some(last) = here.last().copied() else { return left };
-            if let Edge::Pair { core, before, .. } = left[last].0 {
-                left[last].0 = Edge::Barrier { core, pipe: None, before };
-            }
-        }
+    if let Some((_, i, j, edge)) = best {
+        edges[i] = edges[i].map(|(_, reason)| (edge, reason));
+        edges[j] = None;
+        return;
     }
-    left
+    let far = here.iter().copied().max_by_key(|n| (edge(*n).map_or(0, |e| e.distance()), *n));
+    let far = far.filter(|n| edge(*n).is_some_and(|e| e.distance() > 1));
+    let Some((edge, _)) = far.or(here.last().copied()).and_then(|n| edges[n].as_mut()) else { return };
+    match edge {
+        Edge::Pair { round: Some((_, distance)), .. } if *distance > 1 => *distance -= 1,
+        Edge::Pair { core, before, .. } => *edge = Edge::Barrier { core: *core, pipe: None, before: *before },
+        Edge::Barrier { .. } => {}
+    }
 }
 
-/// Two forward edges of the same pipes as one, and how far sets and waits move.
+/// Two edges of the same pipes as one, and how far sets and waits move. Round a loop the joined one waits for the later of
+/// two iterations; each iteration between is as far as the whole body.
 fn joined(points: &Points, a: &Edge, b: &Edge) -> Option<(u64, Edge)> {
     let (
-        Edge::Pair { core, from, to, after: s, before: w, round: None },
-        Edge::Pair { after: t, before: v, round: None, .. },
+        Edge::Pair { core, from, to, after: s, before: w, round: a },
+        Edge::Pair { after: t, before: v, round: b, .. },
     ) = (a, b)
     else {
         return None;
@@ -105,8 +118,14 @@ fn joined(points: &Points, a: &Edge, b: &Edge) -> Option<(u64, Edge)> {
     let after = if points.begin(*s) > points.begin(*t) { *s } else { *t };
     let before = if points.begin(*w) < points.begin(*v) { *w } else { *v };
     let apart = |a: OpId, b: OpId| u64::from(points.begin(a).abs_diff(points.begin(b)));
-    (points.end(after) < points.begin(before)).then_some((
-        apart(*s, *t) + apart(*w, *v),
-        Edge::Pair { core: *core, from: *from, to: *to, after, before, round: None },
-    ))
+    let moved = apart(*s, *t) + apart(*w, *v);
+    let (round, moved) = match (a, b) {
+        (None, None) if points.end(after) < points.begin(before) => (None, moved),
+        (Some((id, d)), Some((other, e))) if id == other => {
+            let body = u64::from(points.end(*id) - points.begin(*id));
+            (Some((*id, *d.min(e))), moved + d.abs_diff(*e) * body)
+        }
+        _ => return None,
+    };
+    Some((moved, Edge::Pair { core: *core, from: *from, to: *to, after, before, round }))
 }

@@ -9,6 +9,9 @@ pub(crate) mod deps;
 mod edges;
 mod emit;
 mod ids;
+mod unroll;
+
+pub use unroll::{Unrolled, insert_unrolled};
 
 use crate::races::Conflict;
 use crate::trace::{Sets, Trace};
@@ -18,7 +21,8 @@ use clocks::{Actions, Path};
 use deps::Dep;
 use edges::Edge;
 use ids::Ids;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, OpId, Runs, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
@@ -38,12 +42,26 @@ pub struct Served {
     pub op: OpId,
     /// The edge that it belongs to: a barrier, or sets and waits that only make sense together.
     pub edge: usize,
+    pub place: Place,
     /// The instruction that comes first, and the one that waits for it.
     pub first: OpId,
     pub second: OpId,
+    /// So many iterations later.
+    pub later: u64,
     pub conflict: Conflict,
     /// The tile that both touch; none in global memory.
     pub tile: Option<ValueId>,
+}
+
+/// Where an inserted operation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Before(OpId),
+    After(OpId),
+    /// Before a loop: a set for one of its first iterations.
+    Primes(OpId),
+    /// After a loop: a wait for one of its last iterations.
+    Drains(OpId),
 }
 
 /// A program with flags.
@@ -54,6 +72,10 @@ pub struct Synced {
     pub table: Vec<Served>,
     /// Did ids run out, so that flags were joined or became barriers?
     pub short_of_ids: bool,
+    /// Loops that flags go round which have several ids, and the most of them.
+    pub several: Vec<(OpId, u64)>,
+    /// Do accesses of global memory meet only after more iterations than are looked at otherwise?
+    pub meets_late: bool,
 }
 
 /// The dependence that an edge was made for.
@@ -74,11 +96,13 @@ pub fn insert(
 ) -> Result<Synced, Box<Diagnostic>> {
     let is_mixed = func.runs() == Runs::Mixed;
     let options = Options { mode: Some(Mode::Manual), limits, ..Options::default() };
+    // Only what is wrong between cores is handed on, with the places that it names.
+    let text = if is_mixed { module.lines.0.clone() } else { "".into() };
     for brief in [true, false] {
-        let paths = paths(module, func, profile, placement, (limits, brief))?;
-        let synced = insert_for(module, func, placement, paths);
+        let (paths, meets_late) = paths(module, func, profile, placement, (limits, brief))?;
+        let synced = Synced { meets_late, ..insert_for(module, func, placement, paths) };
         // The tiles stay where they are, whatever placement would make of a program with flags.
-        let report = check(module, &synced.func, profile, placement, "", &options);
+        let report = check(module, &synced.func, profile, placement, &text, &options);
         match report.verdict {
             // What goes through other cores may order what a core's own clocks do not.
             Verdict::RaceFree if is_mixed => return Ok(fewest(module, synced, profile, placement, &options)),
@@ -155,24 +179,48 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
         emit.edge(n, edge, given[n]);
     }
     let (synced, made) = emit.done();
+    let order = text_order(&synced);
     let mut table = Vec::new();
     for (edge, (ops, reason)) in made.iter().zip(&reasons).enumerate() {
         let of = |(op, role): (OpId, Role)| func.op(op).operand(role).and_then(|o| o.arg.value());
         let tile = of(reason.second).or_else(|| of(reason.first)).filter(|_| reason.second.1 != Role::Global);
         let (first, second, conflict) = (reason.first.0, reason.second.0, reason.conflict);
-        table.extend(ops.iter().map(|op| Served { op: *op, edge, first, second, conflict, tile }));
+        let later = edges[edge].0.distance();
+        let served = |&(op, place): &_| Served { op, edge, place, first, second, later, conflict, tile };
+        table.extend(ops.iter().map(served));
     }
-    Synced { func: synced, table, short_of_ids }
+    table.sort_by_key(|served: &Served| order.get(&served.op).copied());
+    let several = several(points, edges.iter().map(|(edge, _)| edge));
+    Synced { func: synced, table, short_of_ids, several, meets_late: false }
 }
 
-/// The paths that are looked at.
+/// Where operations stand in the text.
+fn text_order(func: &Func) -> FxHashMap<OpId, usize> {
+    let mut order = FxHashMap::default();
+    func.walk(&mut |id, _, _| _ = order.insert(id, order.len()));
+    order
+}
+
+/// The loops that flags go round which have several ids, and the most of them.
+fn several<'a>(points: &Points, edges: impl Iterator<Item = &'a Edge>) -> Vec<(OpId, u64)> {
+    let mut most: BTreeMap<OpId, u64> = BTreeMap::new();
+    for edge in edges {
+        if let Edge::Pair { after, before, round: Some((id, distance)), .. } = edge {
+            let known = most.entry(*id).or_default();
+            *known = (*known).max(edges::ids(points, *after, *before, *distance));
+        }
+    }
+    most.into_iter().filter(|(_, ids)| *ids > 1).collect()
+}
+
+/// The paths that are looked at; do loops have to run long for accesses of global memory to meet?
 fn paths(
     module: &Module,
     func: &Func,
     profile: Profile,
     placement: &Placement,
     (limits, brief): (Limits, bool),
-) -> Result<Vec<Path>, Box<Diagnostic>> {
+) -> Result<(Vec<Path>, bool), Box<Diagnostic>> {
     let (automatic, ticks) = (true, true);
     let all = if func.runs() == Runs::Mixed { processes(func) } else { &[Core::Unsplit] };
     let subject = |core: &Core| {
@@ -202,7 +250,7 @@ fn paths(
             paths.push(Path::new(trace, deps, profile));
         }
         if paths.len() >= most || total > events || !choices.advance() {
-            return Ok(paths);
+            return Ok((paths, choices.go_far()));
         }
     }
 }
@@ -244,10 +292,11 @@ impl Work<'_> {
         }
     }
 
-    /// Tries every edge once, from the last to the first, and takes out what nothing needs. On a single path each edge
-    /// was made because those before it do not order its dependence, and none after it can, unless it moved.
+    /// Tries every edge once, from the last to the first, and takes out what nothing needs. On a single path without
+    /// loops each edge was made because those before it do not order its dependence, and none after it can, unless it
+    /// moved.
     fn reduce(&mut self, all: bool) {
-        let mut complex = all || self.paths.len() > 1;
+        let mut complex = all || self.paths.len() > 1 || self.paths.iter().any(|path| path.has_loops());
         for n in (0..self.edges.len()).rev() {
             let Some(edge) = self.edges[n] else { continue };
             complex |= !edge.is_simple(self.func);

@@ -16,20 +16,23 @@ impl Reporter<'_> {
             self.deadlock(traces, between, fifos);
             return;
         }
-        for at in between.overflows(order) {
-            let what = format!("{} may be one too many: a counter of tokens holds 15", self.sending(traces, at));
-            let found = Diagnostic::error("sync-overflow", what).at(self.span(op(traces, at)), "this token");
-            self.of_flag("sync-overflow", traces, at, found.help("wait for tokens before more are given"));
-        }
-        for at in &between.left {
-            let what = format!(
-                "{} is taken by no wait before the kernel ends{}",
-                self.sending(traces, *at),
-                self.path(traces[at.0])
-            );
-            let found = Diagnostic::warning("flag-leak", what).at(self.span(op(traces, *at)), "this token");
-            self.of_flag("flag-leak", traces, *at, found.help("wait as often as is set"));
-        }
+        between.overflows(order).into_iter().for_each(|at| self.overflow(traces, at));
+        between.left.iter().for_each(|at| self.left(traces, *at));
+    }
+
+    /// A token that may be one too many.
+    pub fn overflow(&mut self, traces: &[&Trace], at: At) {
+        let what = format!("{} may be one too many: a counter of tokens holds 15", self.sending(traces, at));
+        let found = Diagnostic::error("sync-overflow", what).at(self.span(op(traces, at)), "this token");
+        self.of_flag("sync-overflow", traces, at, found.help("wait for tokens before more are given"));
+    }
+
+    /// A token that nobody takes.
+    pub fn left(&mut self, traces: &[&Trace], at: At) {
+        let (sending, path) = (self.sending(traces, at), self.path(traces[at.0]));
+        let what = format!("{sending} is taken by no wait before the kernel ends{path}");
+        let found = Diagnostic::warning("flag-leak", what).at(self.span(op(traces, at)), "this token");
+        self.of_flag("flag-leak", traces, at, found.help("wait as often as is set"));
     }
 
     /// "the token that sync.set of C gives with id 3 in iteration 2".

@@ -20,7 +20,7 @@ const IDS: i64 = 8;
 const MAX_FLAGS: usize = 1000;
 
 pub(crate) struct Reporter<'a> {
-    module: &'a Module,
+    pub module: &'a Module,
     pub func: &'a Func,
     pub profile: Profile,
     text: &'a str,
@@ -85,6 +85,13 @@ impl<'a> Reporter<'a> {
 
     /// Reports what is wrong with flags; is it so wrong that races mean nothing?
     pub fn flags(&mut self, trace: &Trace, order: &Order, process: usize, is_stuck_between: bool) -> bool {
+        let misused = self.misused(trace);
+        let broken = flags::check(trace, order, process, is_stuck_between);
+        self.broken_flags(trace, process, &broken) || misused
+    }
+
+    /// The same of order operations that are wrong, or useless, by themselves.
+    pub fn misused(&mut self, trace: &Trace) -> bool {
         for (op, pipe) in flags::useless(trace, self.profile) {
             if self.others.insert((op, "barrier-useless")) {
                 let what = format!(
@@ -101,7 +108,11 @@ impl<'a> Reporter<'a> {
                 self.found.push(found.at(self.span(misuse.op), "").help(misuse.help.clone()));
             }
         }
-        let broken = flags::check(trace, order, process, is_stuck_between);
+        trace.misuses.iter().any(|m| stops(m.rule) && (m.always || self.profile.is_npu()))
+    }
+
+    /// The same of flags.
+    pub fn broken_flags(&mut self, trace: &Trace, process: usize, broken: &[Broken]) -> bool {
         for one in broken.iter().take(MAX_FLAGS) {
             let rule = one.fault.rule();
             let event = &trace.events[one.event];
@@ -114,9 +125,7 @@ impl<'a> Reporter<'a> {
                 self.flags.insert(key, (at, found));
             }
         }
-        let stops = |rule: &str| matches!(rule, "flag-unmatched-wait" | "flag-pipe" | "flag-id-range");
         broken.iter().any(|b| stops(b.fault.rule()))
-            || trace.misuses.iter().any(|m| stops(m.rule) && (m.always || self.profile.is_npu()))
     }
 
     /// " of iteration 3", inside a loop.
@@ -238,6 +247,11 @@ impl<'a> Reporter<'a> {
         let Some(Flag::Pipes(from, to, _)) = flag else { return "a free one".into() };
         free_id(trace, *from, *to).map_or("all eight are in use".into(), |id| id.to_string())
     }
+}
+
+/// After a finding of this rule races mean nothing (sync.md 9).
+fn stops(rule: &str) -> bool {
+    matches!(rule, "flag-unmatched-wait" | "flag-pipe" | "flag-id-range")
 }
 
 /// `V → MTE2 0`.

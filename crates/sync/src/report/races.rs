@@ -14,6 +14,13 @@ type Turn = [(OpId, u64)];
 
 impl Reporter<'_> {
     pub fn race(&mut self, traces: &[&Trace], sets: &Sets, race: &Race) {
+        // What one core does is nearer than what two do.
+        let apart = if race.x.process == race.y.process { race.y.event - race.x.event } else { usize::MAX };
+        self.race_apart(traces, sets, race, apart);
+    }
+
+    /// The same of two that are so many events apart.
+    pub fn race_apart(&mut self, traces: &[&Trace], sets: &Sets, race: &Race, apart: usize) {
         let op = |side: &Side| traces[side.process].events[side.event].op;
         let key = match race.x.process == race.y.process {
             true => (op(&race.x), op(&race.y)),
@@ -21,8 +28,6 @@ impl Reporter<'_> {
         };
         if !self.races.contains_key(&key) {
             let found = self.sentence(traces, sets, race);
-            // What one core does is nearer than what two do.
-            let apart = if race.x.process == race.y.process { race.y.event - race.x.event } else { usize::MAX };
             self.races.insert(key, (apart, found));
         }
     }

@@ -2,27 +2,25 @@
 //! what waits for something starts when that is done. Cycles are estimates (isa/cost.md).
 
 mod banks;
+mod block;
+mod line;
 mod memory;
 mod path;
 mod schedule;
 
 pub use banks::{Meeting, Side};
+pub use line::{Arrow, Process, Slice, Timeline, Use, What, Why};
 pub use memory::Memory;
 pub use path::Step;
 
-use crate::between::Between;
-use crate::insert::deps;
-use crate::order::Edges;
-use crate::trace::{Event, Flag, Kind, Line, Sets, Trace};
+use crate::trace::Sets;
 use crate::walk::{Choices, Core, Subject, walk};
-use crate::{Limits, Mode, RunValues, Undecided, process_mode, processes};
-use schedule::{Schedule, schedule};
-use std::fmt;
+use crate::{Limits, Mode, Undecided, process_mode, processes};
+use block::Block;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{FifoId, Fifos, Func, Module, OpId, Runs, ValueId};
+use tessera_ir::{Fifos, Func, Module, Runs, ValueId};
 use tessera_isa::cost::Costs;
-use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::Pipe;
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
@@ -48,179 +46,6 @@ pub struct Unknown {
     pub missing: Vec<ValueId>,
 }
 
-/// When everything happens.
-#[derive(Clone, Debug, Default)]
-pub struct Timeline {
-    /// What runs at the same time: the cores of every block.
-    pub processes: Vec<Process>,
-    /// What waits for what.
-    pub arrows: Vec<Arrow>,
-    /// What makes it as long as it is, from the start to the end.
-    pub path: Vec<Step>,
-    /// Cycles from the start to the last end.
-    pub total: u64,
-    /// How many costs are not known because the valid regions are not.
-    pub unsized_work: u64,
-    /// Operands of one instruction that meet in a group of banks (a2a3).
-    pub meetings: Vec<Meeting>,
-}
-
-/// What one core of one block does.
-#[derive(Clone, Debug)]
-pub struct Process {
-    pub block: u32,
-    pub core: Core,
-    /// In program order.
-    pub slices: Vec<Slice>,
-    pub memories: Vec<Memory>,
-}
-
-/// A pipe is busy, or waits.
-#[derive(Clone, Debug)]
-pub struct Slice {
-    pub op: OpId,
-    /// Where it stands; what was inserted beside what it is for.
-    pub span: Span,
-    pub pipe: Pipe,
-    pub start: u64,
-    pub end: u64,
-    pub what: What,
-    /// The iterations that it is in, outermost first.
-    pub turns: Vec<u64>,
-    /// Bytes that it reads and writes.
-    pub bytes: [u64; 2],
-}
-
-/// What a slice is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// An instruction, which takes one cycle where nobody knows how long.
-    Work {
-        known: bool,
-    },
-    Wait(Why),
-}
-
-/// Why something does not start earlier.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Nothing is before it.
-    Start,
-    /// Its pipe does one thing after the other.
-    Pipe,
-    /// From one pipe to another, with an id.
-    Flag(Pipe, Pipe, i64),
-    /// A token between cores.
-    Cores(i64),
-    /// A tile that was pushed into a FIFO.
-    Push(String),
-    /// A slot of a FIFO that is free again.
-    Free(String),
-    /// A barrier of a pipe, or of all.
-    Barrier(Option<Pipe>),
-    /// The token of a buffer.
-    Buffer(u32),
-    /// A value that S reads, or an event.
-    Issue,
-    /// It touches what the other one does.
-    Data,
-}
-
-impl Why {
-    fn token(trace: &Trace, flag: u32) -> Why {
-        match &trace.flags[flag as usize] {
-            Flag::Pipes(from, to, id) => Why::Flag(*from, *to, id.known().unwrap_or(-1)),
-            Flag::Cores(id) => Why::Cores(id.known().unwrap_or(-1)),
-        }
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Why::Start => f.write_str("start"),
-            Why::Pipe => f.write_str("same pipe"),
-            Why::Flag(from, to, id) => write!(f, "{from}→{to} EVENT_ID{id}"),
-            Why::Cores(id) => write!(f, "sync {id}"),
-            Why::Push(name) => write!(f, "push into {name}"),
-            Why::Free(name) => write!(f, "free slot of {name}"),
-            Why::Barrier(Some(pipe)) => write!(f, "barrier {pipe}"),
-            Why::Barrier(None) => f.write_str("barrier ALL"),
-            Why::Buffer(id) => write!(f, "buffer {id}"),
-            Why::Issue => f.write_str("value read by S"),
-            Why::Data => f.write_str("data"),
-        }
-    }
-}
-
-/// What one slice gives another: by process and number there.
-#[derive(Clone, Debug)]
-pub struct Arrow {
-    pub from: (usize, usize),
-    pub to: (usize, usize),
-    pub why: Why,
-}
-
-/// How much a pipe does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
-    pub pipe: Pipe,
-    pub instructions: u64,
-    /// Of them, those whose costs nobody knows.
-    pub unknown: u64,
-    pub busy: u64,
-}
-
-impl Slice {
-    pub fn cycles(&self) -> u64 {
-        self.end - self.start
-    }
-
-    pub fn is_work(&self) -> bool {
-        matches!(self.what, What::Work { .. })
-    }
-}
-
-impl Process {
-    /// The pipes that do something.
-    pub fn uses(&self) -> Vec<Use> {
-        let of = |pipe: &Pipe| {
-            let mut all = Use { pipe: *pipe, instructions: 0, unknown: 0, busy: 0 };
-            for slice in self.slices.iter().filter(|s| s.pipe == *pipe) {
-                if let What::Work { known } = slice.what {
-                    all.instructions += 1;
-                    all.unknown += u64::from(!known);
-                    all.busy += slice.cycles();
-                }
-            }
-            all
-        };
-        Pipe::ALL.iter().map(of).filter(|u| u.instructions > 0).collect()
-    }
-}
-
-impl Timeline {
-    /// How many instructions have no known cost: with any, all numbers are at least so large.
-    pub fn unknown(&self) -> u64 {
-        let slices = self.processes.iter().flat_map(|p| &p.slices);
-        slices.filter(|s| s.what == What::Work { known: false }).count() as u64
-    }
-
-    /// The pipe that most of the critical path is on, with the cycles there.
-    pub fn bound(&self) -> Option<(usize, Pipe, u64)> {
-        let mut all: Vec<(usize, Pipe, u64)> = Vec::new();
-        for step in &self.path {
-            let slice = &self.processes[step.at.0].slices[step.at.1];
-            match all.iter_mut().find(|(process, pipe, _)| (*process, *pipe) == (step.at.0, slice.pipe)) {
-                Some(known) => known.2 += slice.cycles(),
-                None => all.push((step.at.0, slice.pipe, slice.cycles())),
-            }
-        }
-        // The first of equals.
-        all.into_iter().rev().max_by_key(|(.., cycles)| *cycles)
-    }
-}
-
 /// When everything happens in a run of an inlined function whose tiles are placed.
 pub fn timeline(
     module: &Module,
@@ -237,13 +62,12 @@ pub fn timeline(
     let mut line = Timeline::default();
     for block in 0..run.blocks {
         let (mut choices, mut sets) = (Choices::default(), Sets::default());
-        let known = RunValues { buffers: Vec::new(), block: [block.into(), run.blocks.into()] };
         let mut traces = Vec::new();
         for core in cores {
             let subject = Subject {
                 values: run.values,
                 limits: run.limits,
-                run: Some(&known),
+                block: Some([block.into(), run.blocks.into()]),
                 costs: Some(run.costs),
                 ..Subject::new(module, func, profile, placement, *core)
             };
@@ -267,240 +91,4 @@ fn not_known(Undecided { span, why }: Undecided, choices: &Choices) -> Unknown {
     };
     let help = "write a constant, or take the part that is asked about by itself";
     Unknown { diagnostic: Box::new(error.help(help)), missing: choices.missing.clone() }
-}
-
-/// One block, with what its cores do.
-struct Block<'a> {
-    func: &'a Func,
-    profile: Profile,
-    traces: &'a [Trace],
-    sets: &'a Sets,
-    fifos: &'a Fifos,
-    /// By process: do its dependences order it?
-    automatic: &'a [bool],
-}
-
-impl Block<'_> {
-    fn add(&self, block: u32, cores: &[Core], line: &mut Timeline) -> Result<(), Unknown> {
-        let traces: Vec<&Trace> = self.traces.iter().collect();
-        let between = Between::new(&traces, self.profile, self.fifos);
-        self.never_waits(&between)?;
-        let mut edges = Edges::inside(&traces, self.profile).all;
-        let ends = self.traces.iter().scan(0, |end, trace| Some(std::mem::replace(end, *end + trace.events.len())));
-        let first: Vec<usize> = ends.collect();
-        edges.extend(between.edges(&first).iter().map(|(from, to)| (*from as u32, *to as u32)));
-        let ordered = edges.len();
-        edges.extend(self.dependences());
-        let length = |trace: &Trace, n: usize| self.cycles(trace, n).unwrap_or(1);
-        let found = schedule(&traces, &edges, ordered, length).map_err(|node| self.stuck(node))?;
-        let first = line.processes.len();
-        let mut slices: Vec<Option<usize>> = Vec::new();
-        for (n, core) in cores.iter().enumerate() {
-            let process = self.process(n, (block, *core), &found, &mut slices);
-            line.processes.push(process);
-        }
-        let place = |node: usize| {
-            let process = found.first.partition_point(|f| *f <= node) - 1;
-            Some((first + process, slices[node]?))
-        };
-        self.arrows(&edges[..ordered], &found, &place, line);
-        for (n, trace) in self.traces.iter().enumerate() {
-            banks::add(self.profile, trace, self.sets, (first + n, &slices[found.first[n]..]), &mut line.meetings);
-        }
-        let end = line.processes[first..].iter().flat_map(|p| &p.slices).map(|s| s.end).max().unwrap_or(0);
-        if end > line.path.last().map_or(0, |step| line.processes[step.at.0].slices[step.at.1].end) || first == 0 {
-            line.path = path::critical(self, &found, &place);
-        }
-        Ok(())
-    }
-
-    /// The event of a node.
-    fn event(&self, found: &Schedule, node: usize) -> (&Trace, usize, &Event) {
-        let process = found.first.partition_point(|f| *f <= node) - 1;
-        let trace = &self.traces[process];
-        let n = node - found.first[process];
-        (trace, n, &trace.events[n])
-    }
-
-    /// How long an event takes; none where nobody knows.
-    fn cycles(&self, trace: &Trace, n: usize) -> Option<u64> {
-        match trace.events[n].kind {
-            Kind::Work | Kind::Meets => trace.costs.get(&(n as u32)).and_then(|spent| spent.cycles),
-            _ => Some(0),
-        }
-    }
-
-    /// What must be done before what, where flags do not say so.
-    fn dependences(&self) -> Vec<(u32, u32)> {
-        let (mut all, mut first) = (Vec::new(), 0u32);
-        for (trace, automatic) in self.traces.iter().zip(self.automatic) {
-            let deps = if *automatic { deps::deps(trace, self.sets) } else { Vec::new() };
-            for (y, deps) in (0u32..).zip(deps) {
-                all.extend(deps.iter().map(|dep| (first + dep.x, first + y)));
-            }
-            first += trace.events.len() as u32;
-        }
-        all
-    }
-
-    /// A wait that has no set never ends.
-    fn never_waits(&self, between: &Between) -> Result<(), Unknown> {
-        let stops = between.needs.iter().filter(|(_, needs)| needs.is_none()).map(|(at, _)| *at).min();
-        if let Some((process, event)) = stops {
-            return Err(self.never(self.traces[process].events[event].op, "nothing ever comes for it"));
-        }
-        for trace in self.traces {
-            let mut tokens = vec![(0usize, Vec::new()); trace.flags.len()];
-            for event in &trace.events {
-                match event.kind {
-                    Kind::Set(flag) => tokens[flag as usize].0 += 1,
-                    Kind::Wait(flag) => tokens[flag as usize].1.push(event.op),
-                    _ => {}
-                }
-            }
-            if let Some(op) = tokens.iter().find_map(|(sets, waits)| waits.get(*sets)) {
-                return Err(self.never(*op, "no set is left for it"));
-            }
-        }
-        Ok(())
-    }
-
-    fn stuck(&self, node: (usize, usize)) -> Unknown {
-        self.never(self.traces[node.0].events[node.1].op, "what it waits for comes after it")
-    }
-
-    fn never(&self, op: OpId, why: &str) -> Unknown {
-        let op = self.func.op(op);
-        let what = format!("{} waits for ever: {why}", op.kind.name());
-        let found = Diagnostic::error("flag-unmatched-wait", what).at(op.span, "the program stops here");
-        Unknown { diagnostic: Box::new(found.help("set the flag before it is waited for")), missing: Vec::new() }
-    }
-
-    /// The slices of a process. Also says which slice each of its nodes is.
-    fn process(
-        &self,
-        n: usize,
-        (block, core): (u32, Core),
-        found: &Schedule,
-        numbers: &mut Vec<Option<usize>>,
-    ) -> Process {
-        let trace = &self.traces[n];
-        let first = found.first[n];
-        let (mut slices, mut ends) = (Vec::new(), [0u64; Pipe::ALL.len()]);
-        let mut last = [0usize; Pipe::ALL.len()];
-        for (e, event) in trace.events.iter().enumerate().filter(|(_, event)| event.kind == Kind::Work) {
-            last[event.pipe.unwrap_or(Pipe::S) as usize] = e + 1;
-        }
-        for (e, event) in trace.events.iter().enumerate() {
-            let (start, end) = (found.start[first + e], found.end[first + e]);
-            let waits = |pipe: &Pipe| match event.pipe {
-                Some(own) if event.kind != Kind::Meets => own == *pipe,
-                _ => event.kind != Kind::Joins && last[*pipe as usize] > e,
-            };
-            for pipe in Pipe::ALL.iter().filter(|p| waits(p)) {
-                let idle = &mut ends[*pipe as usize];
-                if start > *idle {
-                    let why = self.why(found, first + e);
-                    slices.push(self.slice(trace, e, (*pipe, *idle, start), What::Wait(why)));
-                }
-                *idle = (*idle).max(end);
-            }
-            let is_work = matches!(event.kind, Kind::Work | Kind::Meets);
-            numbers.push(is_work.then_some(slices.len()));
-            if is_work {
-                let known = self.cycles(trace, e).is_some();
-                slices.push(self.slice(trace, e, (event.pipe.unwrap_or(Pipe::S), start, end), What::Work { known }));
-            }
-        }
-        let memories = memory::used(trace, self.sets, &found.start[first..], &found.end[first..]);
-        Process { block, core, slices, memories }
-    }
-
-    fn slice(&self, trace: &Trace, n: usize, (pipe, start, end): (Pipe, u64, u64), what: What) -> Slice {
-        let event = &trace.events[n];
-        let mut bytes = [0; 2];
-        for access in trace.accesses_of(n).iter().filter(|_| matches!(what, What::Work { .. })) {
-            let ranges = &self.sets.get(access.set).ranges;
-            bytes[usize::from(access.writes)] += ranges.iter().map(|r| r.1.abs_diff(r.0)).sum::<u64>();
-        }
-        let turns = trace.turns.get(event.turn as usize).map(|all| all.iter().map(|t| t.1).collect());
-        let span = self.func.op(event.op).span;
-        Slice { op: event.op, span, pipe, start, end, what, turns: turns.unwrap_or_default(), bytes }
-    }
-
-    /// Why a node does not start earlier.
-    fn why(&self, found: &Schedule, node: usize) -> Why {
-        let (trace, _, event) = self.event(found, node);
-        let Some((cause, edge)) = found.cause[node] else { return Why::Start };
-        let (other, _, before) = self.event(found, cause as usize);
-        match (event.kind, before.kind) {
-            (Kind::Wait(flag), Kind::Set(of)) if flag == of => Why::token(trace, flag),
-            (Kind::Receive(line), Kind::Send(_)) if !std::ptr::eq(trace, other) => self.line(line),
-            (Kind::Take(id), Kind::Release(of)) if of == id => Why::Buffer(id),
-            (Kind::Barrier, _) => Why::Barrier(event.pipe),
-            (_, Kind::Barrier) if before.pipe.is_none() => Why::Barrier(None),
-            (Kind::Meets, _) | (_, Kind::Meets) => Why::Barrier(None),
-            _ if edge == schedule::Edge::Data => Why::Data,
-            _ if event.pipe == before.pipe => Why::Pipe,
-            _ => Why::Issue,
-        }
-    }
-
-    /// What comes from another core.
-    fn line(&self, line: Line) -> Why {
-        let name = |n: FifoId| {
-            let fifo = &self.fifos.list[n];
-            format!("{} FIFO {}", fifo.dir, fifo.name).trim_end().to_string()
-        };
-        match line {
-            Line::Token { id, .. } => Why::Cores(id),
-            Line::Ready(n) => Why::Push(name(n)),
-            Line::Free(n) => Why::Free(name(n)),
-        }
-    }
-
-    /// Flags as arrows from what is last before the set to what is first after the wait.
-    fn arrows(
-        &self,
-        edges: &[(u32, u32)],
-        found: &Schedule,
-        place: &dyn Fn(usize) -> Option<(usize, usize)>,
-        line: &mut Timeline,
-    ) {
-        let nodes = found.start.len();
-        // By node: the nearest work on its pipe, before and after.
-        let (mut before, mut after) = (vec![None; nodes], vec![None; nodes]);
-        for (n, trace) in self.traces.iter().enumerate() {
-            let first = found.first[n];
-            let mut last = [None; Pipe::ALL.len()];
-            for (e, event) in trace.events.iter().enumerate() {
-                let Some(pipe) = event.pipe else { continue };
-                before[first + e] = last[pipe as usize];
-                if event.kind == Kind::Work {
-                    last[pipe as usize] = Some(first + e);
-                }
-            }
-            let mut next = [None; Pipe::ALL.len()];
-            for (e, event) in trace.events.iter().enumerate().rev() {
-                let Some(pipe) = event.pipe else { continue };
-                after[first + e] = next[pipe as usize];
-                if event.kind == Kind::Work {
-                    next[pipe as usize] = Some(first + e);
-                }
-            }
-        }
-        for (x, y) in edges {
-            let (x, y) = (*x as usize, *y as usize);
-            let (other, _, from) = self.event(found, x);
-            let (trace, _, to) = self.event(found, y);
-            let why = match (from.kind, to.kind) {
-                (Kind::Set(of), Kind::Wait(flag)) if flag == of => Why::token(trace, flag),
-                (Kind::Release(of), Kind::Take(id)) if of == id => Why::Buffer(id),
-                (Kind::Send(_), Kind::Receive(line)) if !std::ptr::eq(trace, other) => self.line(line),
-                _ => continue,
-            };
-            let ends = before[x].and_then(place).zip(after[y].and_then(place));
-            line.arrows.extend(ends.map(|(from, to)| Arrow { from, to, why }));
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! The critical path: from the last end back through whatever was waited for.
 
+use super::Why;
+use super::block::Block;
 use super::schedule::Schedule;
-use super::{Block, Why};
 
 /// An instruction of the path, and what it waited for before.
 #[derive(Clone, Debug)]

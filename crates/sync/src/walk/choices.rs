@@ -105,6 +105,11 @@ impl Choices {
         }
     }
 
+    /// Do loops have to run longer than they are tried whatever global memory is about?
+    pub fn go_far(&self) -> bool {
+        !self.far.is_empty() || !self.later.is_empty()
+    }
+
     /// One of these trip counts, or of those that [`Choices::also`] added.
     pub(super) fn trips(&mut self, key: Key, options: &[u64]) -> u64 {
         let far = self.far.get(&key).cloned().unwrap_or_default();

@@ -13,8 +13,6 @@ use tessera_isa::diag::Span;
 const MAX_PERIOD: usize = 16;
 /// A loop is unrolled into at most this many instructions.
 const MAX_UNROLLED: u64 = 100_000;
-/// In the walk of one run into at most this many.
-const MAX_RUN: u64 = 1_000_000;
 
 impl<'a> Walk<'a> {
     fn truth(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
@@ -136,9 +134,7 @@ impl<'a> Walk<'a> {
             *carried = this.vals(f.yields);
             done
         };
-        // A run goes its way, however long that is within reason.
-        let most = if self.subject.run.is_some() { MAX_RUN } else { MAX_UNROLLED };
-        let unrolled = |n: &u64| n.saturating_mul(weight) <= most || self.subject.costs.is_some();
+        let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.costs.is_some();
         match count.filter(unrolled) {
             Some(count) => {
                 for i in 0..count {
@@ -190,16 +186,12 @@ impl<'a> Walk<'a> {
             done
         };
         // A run knows when it ends.
-        if self.subject.costs.is_some() || self.subject.run.is_some() {
+        if self.subject.costs.is_some() {
             first(self, carried)?;
             for i in 0.. {
                 let holds = match self.known(w.condition) {
                     Some(holds) => holds != 0,
-                    None if self.subject.costs.is_some() => self.truth(id, op, w.condition)?,
-                    None => {
-                        let why = "how often scf.while runs depends on what the run computes";
-                        return Err(Undecided::at(op.span, why));
-                    }
+                    None => self.truth(id, op, w.condition)?,
                 };
                 if !holds {
                     break;
@@ -213,7 +205,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         self.open_loops += 1;
-        let trips = self.trips(id, op, Key::While(id), (weight, 0, None), |this, rounds| {
+        let peeled = self.peeled_while(&w);
+        let trips = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
             first(this, carried.clone())?;
             (0..rounds).try_for_each(|i| {
                 this.marks.push(this.trace.events.len());
@@ -274,6 +267,17 @@ impl<'a> Walk<'a> {
             }
         }
         peeled
+    }
+
+    /// The same of `scf.while`, whose counters are what it hands on with a constant added.
+    fn peeled_while(&self, w: &While<'_>) -> u64 {
+        let counter = |(taken, handed): (&ValueId, &tessera_ir::Operand)| {
+            let n = w.carried.iter().position(|v| Arg::Value(*v) == handed.arg)?;
+            let lower = self.constants.get(w.inits.get(n)?.arg)?;
+            let (1, step) = self.linear(w.yields.get(n)?.arg, *taken, 0)? else { return None };
+            Some(self.peeled(w.after, *taken, Some((lower, step))))
+        };
+        w.taken.iter().zip(w.handed).filter_map(counter).max().unwrap_or(0)
     }
 
     /// `factor · counter + constant`, where a value is that.

@@ -2,7 +2,7 @@
 
 use super::{Val, Walk};
 use crate::form::{Expr, Form};
-use crate::trace::{Access, Kind, Place, Root};
+use crate::trace::{Access, Kind, Place};
 use smallvec::SmallVec;
 use tessera_ir::{MemrefType, Op, OpId, Type};
 use tessera_isa::elem::Elem;
@@ -168,17 +168,6 @@ impl<'a> Walk<'a> {
         Place { root: view.place.root, at: self.symbols.of(Expr::View(all)) }
     }
 
-    /// The integer that a run finds at a place of a buffer.
-    fn loaded(&self, place: &Place, bits: i64) -> Option<i64> {
-        let (Root::Buffer(buffer), Some(at)) = (place.root, place.at.known()) else { return None };
-        let buffers = &self.subject.run?.buffers;
-        let bytes = &buffers.iter().find(|(value, _)| *value == buffer)?.1;
-        let (at, size) =
-            (usize::try_from(at / 8).ok()?, usize::try_from(bits / 8).ok().filter(|n| (1..=8).contains(n))?);
-        let value = bytes.get(at..at.checked_add(size)?)?.iter().rev().fold(0u64, |v, byte| v << 8 | u64::from(*byte));
-        Some(tessera_ir::scalar::wrap(value as i64, bits as u32))
-    }
-
     /// `load_scalar` and `store_scalar`.
     pub(super) fn scalar_access(&mut self, id: OpId, op: &Op) {
         let found = self.view_and_numbers(op);
@@ -190,10 +179,7 @@ impl<'a> Walk<'a> {
         let set = self.sets.of(&place, &[(0, (bits + 7) / 8)].into());
         let writes = op.results.is_empty();
         if let Some(result) = op.results.first().filter(|_| !self.written.contains(&place.root)) {
-            let found = match self.loaded(&place, bits) {
-                Some(known) => known.into(),
-                None => self.symbols.of(Expr::Loaded(place.root, place.at.clone(), bits as u32)),
-            };
+            let found = self.symbols.of(Expr::Loaded(place.root, place.at.clone(), bits as u32));
             self.set(*result, Val::Int(found));
         }
         let access = Access { set, writes, adds: false, exact: true, role: Role::Global };

@@ -16,7 +16,7 @@ pub use choices::{Choices, Key, Open};
 
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
-use crate::{Limits, RunValues, Undecided};
+use crate::{Limits, Undecided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -95,8 +95,8 @@ pub(crate) struct Subject<'a> {
     /// Arguments whose numbers are known.
     pub values: &'a [(ValueId, i64)],
     pub limits: Limits,
-    /// One run is judged, and this is known of it.
-    pub run: Option<&'a RunValues>,
+    /// The number of the block, and how many there are, where that is known.
+    pub block: Option<[i64; 2]>,
     /// What instructions cost, where that is asked: then everything of the run must be known.
     pub costs: Option<&'a Costs>,
 }
@@ -105,7 +105,7 @@ impl<'a> Subject<'a> {
     /// A process on every path, in which pipes are ordered by the program.
     pub fn new(module: &'a Module, func: &'a Func, profile: Profile, placement: &'a Placement, core: Core) -> Self {
         let (automatic, disjoint, ticks, brief) = (false, true, false, false);
-        let (values, limits, run, costs) = (&[][..], Limits::default(), None, None);
+        let (values, limits, block, costs) = (&[][..], Limits::default(), None, None);
         Subject {
             module,
             func,
@@ -118,7 +118,7 @@ impl<'a> Subject<'a> {
             brief,
             values,
             limits,
-            run,
+            block,
             costs,
         }
     }

@@ -9,7 +9,7 @@ use tessera_ir::{Op, OpId, ScalarType, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, Inst, ScalarArg, TileArg};
 use tessera_isa::ops::{Bind, Form as OpForm, Opcode, Role, Text};
-use tessera_isa::sem::{Rect, Sem, scale_address};
+use tessera_isa::sem::{Rect, Sem, scale_address, stored};
 use tessera_isa::tile::Extent;
 
 /// A tile operand: its role and its object.
@@ -258,9 +258,9 @@ impl<'a> Walk<'a> {
     /// What TGETVAL and TPRINT read.
     fn element(&self, inst: &Inst) -> Vec<bytes::Part> {
         let Some(arg) = inst.tiles.first() else { return Vec::new() };
-        let cols = arg.tile.cols.max(1);
-        let (rect, exact) = match (inst.has_scalar(Role::Index), inst.index_u64(Role::Index)) {
-            (true, Some(n)) => (Rect { row: n / cols, col: n % cols, rows: 1, cols: 1 }, true),
+        let named = inst.index_u64(Role::Index).and_then(|n| stored(inst, 0, n));
+        let (rect, exact) = match (inst.has_scalar(Role::Index), named) {
+            (true, Some((row, col))) => (Rect { row, col, rows: 1, cols: 1 }, true),
             (false, _) if arg.valid.iter().all(Option::is_some) => {
                 let [rows, cols] = arg.valid.map(|v| v.unwrap_or(0));
                 (Rect { row: 0, col: 0, rows, cols }, true)

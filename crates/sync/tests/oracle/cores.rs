@@ -96,6 +96,20 @@ fn tokens_order_global_memory() {
 }
 
 #[test]
+fn a_flag_may_close_a_circle_through_another_core() {
+    for profile in Profile::ALL {
+        let mut cube = vec![Stmt::Wait(Mte2, Fix, 0), Stmt::CoreSet(Fix, 0, None), Stmt::CoreWait(Mte2, 1)];
+        if profile != Profile::A2a3 {
+            cube.insert(2, Stmt::CoreSet(Fix, 16, None));
+            cube.push(Stmt::CoreWait(Mte2, 17));
+        }
+        cube.push(Stmt::Set(Mte2, Fix, 0));
+        let vector = vec![Stmt::CoreWait(V, 0), Stmt::CoreSet(V, 1, None)];
+        assert_eq!(compare(&Kernel { cube, vector, slots: 2, split: 1 }, profile, 0), Verdict::Races);
+    }
+}
+
+#[test]
 fn counters_hold_fifteen() {
     for profile in Profile::ALL {
         for (count, verdict) in [(15, Verdict::RaceFree), (16, Verdict::Races)] {

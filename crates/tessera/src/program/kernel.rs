@@ -3,11 +3,11 @@
 use super::Program;
 use crate::{Error, Profile, Result};
 use std::sync::Arc;
-use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run, run};
+use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::codec::Number;
 use tessera_plan::Placement;
-use tessera_sync::{Options as OrderOptions, Report as OrderReport, RunValues as OrderRun};
+use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport};
 
 /// A function of a program, without calls, and what it is to run with.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct Bindings {
     pub record: bool,
     /// Whether instructions that follow each other may go through the data together; nothing but the time tells.
     pub fuses: bool,
+    /// Who orders the pipes, whatever the program says.
+    pub order: Option<OrderMode>,
     /// Where it is stopped.
     pub limits: Limits,
     /// Where it tells how far it is.
@@ -52,6 +54,7 @@ impl Default for Bindings {
             trace: false,
             record: false,
             fuses: true,
+            order: None,
             limits: Limits::default(),
             progress: None,
         }
@@ -127,33 +130,17 @@ impl Kernel {
         bindings.inputs.iter().filter_map(known).collect()
     }
 
-    /// What one block of a run knows of its scalars: what [`Kernel::integers`] says, and integers that it may load.
-    pub fn run_values(&self, bindings: &Bindings, block: u32) -> OrderRun {
-        let buffer = |(value, input): &(ValueId, Input)| match input {
-            Input::Buffer { bytes, elem, .. } if !elem.is_float() => Some((*value, bytes.as_slice().into())),
-            _ => None,
-        };
-        let buffers = bindings.inputs.iter().filter_map(buffer).collect();
-        OrderRun { buffers, block: [block.into(), bindings.blocks.into()] }
-    }
-
-    /// Runs the kernel. Static errors are [`Program::check`]'s to find; a run reports what it comes across.
-    pub fn execute(&self, bindings: Bindings) -> Outcome {
+    /// Where the tiles of a run lie; what is to be told where they cannot.
+    pub(super) fn placed(&self, bindings: &Bindings) -> std::result::Result<Placement, Box<Outcome>> {
         let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
-        let placement = match self.plan(&keep) {
-            Ok(placement) => placement,
-            Err(error) => {
-                let diagnostics = error.diagnostics().cloned().collect();
-                return Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() };
-            }
-        };
-        let mut outcome = run(self.prepared(bindings, &placement));
-        outcome.diagnostics = self.program.with_locations(outcome.diagnostics);
-        outcome
+        tessera_sync::place(self.module(), &self.func, self.profile(), &keep, bindings.order).map_err(|error| {
+            let diagnostics = Error::from(error).diagnostics().cloned().collect();
+            Box::new(Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() })
+        })
     }
 
     pub(crate) fn prepared<'a>(&'a self, bindings: Bindings, placement: &'a Placement) -> Run<'a> {
-        let Bindings { inputs, outputs, blocks, tracked, trace, record, fuses, limits, progress } = bindings;
+        let Bindings { inputs, outputs, blocks, tracked, trace, record, fuses, limits, progress, .. } = bindings;
         let (module, func, profile) = (self.module(), &self.func, self.profile());
         Run {
             module,
@@ -169,6 +156,7 @@ impl Kernel {
             fuses,
             limits,
             progress,
+            observe: None,
         }
     }
 }

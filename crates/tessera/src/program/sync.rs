@@ -11,7 +11,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_plan::Placement;
-use tessera_sync::{Conflict, Limits};
+use tessera_sync::{Conflict, Limits, Place};
 
 /// A program with flags.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Synced {
 pub struct SyncRow {
     /// The operation, as it is printed.
     pub operation: String,
+    /// Where it stands: before an instruction, after one, or before or after a loop.
+    pub place: SyncPlace,
     /// RAW, WAR or WAW.
     pub kind: &'static str,
     /// The tile, without `%`; none in global memory.
@@ -37,6 +39,21 @@ pub struct SyncRow {
     pub first: (&'static str, Span),
     /// The instruction that waits for it.
     pub second: (&'static str, Span),
+    /// So many iterations later.
+    pub later: u64,
+}
+
+/// Where an inserted operation stands; what it stands beside has its place in the original text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncPlace {
+    /// Before an instruction, or a loop or branch that holds one.
+    Before(Span),
+    /// After it.
+    After(Span),
+    /// Before a loop: a set for one of its first iterations.
+    BeforeLoop(Span),
+    /// After a loop: a wait for one of its last iterations.
+    AfterLoop(Span),
 }
 
 impl Kernel {
@@ -47,6 +64,15 @@ impl Kernel {
 
     /// The program with the order operations that it needs, and no others; those that it has are taken out first.
     pub fn synced(&self) -> Result<Synced> {
+        self.with_flags(false)
+    }
+
+    /// The same, with loops unrolled where flags round them would have ids that are computed.
+    pub fn synced_unrolled(&self) -> Result<Synced> {
+        self.with_flags(true)
+    }
+
+    fn with_flags(&self, unrolled: bool) -> Result<Synced> {
         let tile = |v: &ValueId| self.module().types.get(self.func.value(*v).ty).is_tile();
         let makes = |op: &Op| matches!(op.kind, OpKind::Pto(..)) && op.form != TextForm::Dps;
         let alloc = |op: &Op| op.opcode().is_some_and(|o| o.info().forms.is_empty());
@@ -57,20 +83,32 @@ impl Kernel {
             let program = Program::read(text, Some(self.profile())).sound()?;
             let kernel = program.kernel_or_entry((!program.module().is_listing).then_some(name.as_str()))?;
             if !kernel.func.ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile_of(&kernel))) {
-                return kernel.synced();
+                return kernel.with_flags(unrolled);
             }
         }
         let mut func = self.without_flags();
         let mut module = self.module().clone();
+        free_names(&mut module, &mut func);
         let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
-        if shares(&placement) {
+        // Copies of a loop's body have one tile together.
+        if shares(&placement) || unrolled && allocates_in_loops(&func) {
             addresses(&mut module, &mut func, &placement);
         }
-        let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
-        let done = tessera_sync::insert(&mut module, &func, self.profile(), &placement, Limits::default())
-            .map_err(|found| Error::from(found).in_text(self.program.source()))?;
+        let in_text = |found| Error::from(found).in_text(self.program.source());
+        let (profile, limits) = (self.profile(), Limits::default());
+        let mut kept = Vec::new();
+        let done = if unrolled {
+            let all = tessera_sync::insert_unrolled(&mut module, &func, profile, limits).map_err(in_text)?;
+            (func, kept) = (all.func, all.kept);
+            all.synced
+        } else {
+            let placement = tessera_plan::plan(&module, &func, profile, &[])?;
+            tessera_sync::insert(&mut module, &func, profile, &placement, limits).map_err(in_text)?
+        };
         let rows = done.table.iter().map(|served| SyncRow {
             operation: tessera_asm::print_op(&module, &done.func, done.func.op(served.op)).trim().to_string(),
+            place: place(&func, served.place),
+            later: served.later,
             kind: match served.conflict {
                 Conflict::Raw => "RAW",
                 Conflict::War => "WAR",
@@ -86,7 +124,14 @@ impl Kernel {
                 "more than eight flags of a pair of pipes are needed at once, so some were joined or became barriers";
             Diagnostic::warning("sync-ids", what).at(func.span, "").help("use a value sooner after it is made")
         });
-        Ok(Synced { text: self.with_function(module, done.func), rows, warnings: ids.into_iter().collect() })
+        let kept = kept.iter().map(|id| {
+            let what = "this loop is not unrolled, and its flags have ids that are computed";
+            let help = "make its step a constant or its body shorter, or keep away from bytes of global memory that it comes to \
+                        only after many iterations";
+            Diagnostic::warning("sync-ids", what).at(func.op(*id).span, "").help(help)
+        });
+        let warnings = ids.into_iter().chain(kept).collect();
+        Ok(Synced { text: self.with_function(module, done.func), rows, warnings })
     }
 
     /// The function without the flags and barriers that it has.
@@ -136,6 +181,16 @@ impl Kernel {
     }
 }
 
+fn place(func: &Func, place: Place) -> SyncPlace {
+    let span = |op: OpId| func.op(op).span;
+    match place {
+        Place::Before(op) => SyncPlace::Before(span(op)),
+        Place::After(op) => SyncPlace::After(span(op)),
+        Place::Primes(op) => SyncPlace::BeforeLoop(span(op)),
+        Place::Drains(op) => SyncPlace::AfterLoop(span(op)),
+    }
+}
+
 fn tile_of(kernel: &Kernel) -> impl Fn(&ValueId) -> bool + '_ {
     |v| kernel.module().types.get(kernel.func.value(*v).ty).is_tile()
 }
@@ -164,6 +219,22 @@ fn orders(op: &Op) -> bool {
     op.opcode().and_then(|o| o.order()).is_some_and(|order| order.is_manual())
 }
 
+/// Values that no operation defines any more lose their names, so that new ones may have them.
+fn free_names(module: &mut Module, func: &mut Func) {
+    let mut live = HashSet::new();
+    func.walk(&mut |id, _, _| _ = live.insert(id));
+    let none = module.names.intern("");
+    let gone = |value: &&mut Value| matches!(value.def, Def::Result(op, _) if !live.contains(&op));
+    func.values.iter_mut().filter(gone).for_each(|value| value.name = none);
+}
+
+/// Is a tile allocated in a loop?
+fn allocates_in_loops(func: &Func) -> bool {
+    let mut found = false;
+    func.walk(&mut |_, op, depth| found |= depth > 0 && op.opcode() == Some(Opcode::AllocTile));
+    found
+}
+
 /// Do two tiles take turns in the same bytes?
 fn shares(placement: &Placement) -> bool {
     let mut slots: Vec<_> = placement.tiles.iter().flatten().collect();
@@ -173,25 +244,34 @@ fn shares(placement: &Placement) -> bool {
 
 /// Gives every tile that is allocated the address where it lies, so that it stays there.
 fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
-    let allocs = (0..func.ops.len() as u32).map(OpId).filter(|id| {
-        let op = func.op(*id);
-        op.opcode() == Some(Opcode::AllocTile) && op.operand(Role::Addr).is_none()
-    });
-    for id in allocs.collect::<Vec<_>>() {
-        let Some(slot) = func.op(id).results.first().and_then(|v| placement.slot(*v)).copied() else { continue };
-        let span = Span::new(func.op(id).span.start, func.op(id).span.start);
-        let constant = func.add_op(Op::new(OpKind::Constant(Number::Int(slot.addr.into())), TextForm::Dps, span));
-        let ty = module.types.intern(Type::Scalar(ScalarType::Int(64, Sign::None)));
-        let name = fresh(module, func, &format!("addr_{:x}", slot.addr));
-        let value = func.add_value(Value { name, ty, def: Def::Result(constant, 0), span, type_span: span });
-        func.op_mut(constant).results.push(value);
-        let address = Operand { role: Role::Addr, arg: Arg::Value(value), span, type_span: span };
-        func.op_mut(id).operands.insert(0, address);
-        for block in &mut func.blocks {
-            if let Some(at) = block.ops.iter().position(|op| *op == id) {
-                block.ops.insert(at, constant);
+    let ty = module.types.intern(Type::Scalar(ScalarType::Int(64, Sign::None)));
+    let mut taken = names(func);
+    for block in 0..func.blocks.len() {
+        // An address is one number for all tiles of a block that lie there.
+        let mut known: HashMap<u64, ValueId> = HashMap::new();
+        let mut ops = Vec::with_capacity(func.blocks[block].ops.len());
+        for id in std::mem::take(&mut func.blocks[block].ops) {
+            let op = func.op(id);
+            let is_free = op.opcode() == Some(Opcode::AllocTile) && op.operand(Role::Addr).is_none();
+            let tile = op.results.first().copied().filter(|_| is_free);
+            let span = Span::new(op.span.start, op.span.start);
+            if let Some(addr) = tile.and_then(|v| placement.slot(v)).map(|slot| slot.addr) {
+                let value = *known.entry(addr).or_insert_with(|| {
+                    let number = OpKind::Constant(Number::Int(addr.into()));
+                    let constant = func.add_op(Op::new(number, TextForm::Dps, span));
+                    let name = fresh(module, &mut taken, &format!("addr_{addr:x}"));
+                    let def = Def::Result(constant, 0);
+                    let value = func.add_value(Value { name, ty, def, span, type_span: span });
+                    func.op_mut(constant).results.push(value);
+                    ops.push(constant);
+                    value
+                });
+                let address = Operand { role: Role::Addr, arg: Arg::Value(value), span, type_span: span };
+                func.op_mut(id).operands.insert(0, address);
             }
+            ops.push(id);
         }
+        func.blocks[block].ops = ops;
     }
     // The tiles of a listing have no allocation: TASSIGN names them first.
     let named: Vec<(ValueId, u64)> =
@@ -208,30 +288,30 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
     }
 }
 
-/// A name that no value of the function has.
-fn fresh(module: &mut Module, func: &Func, wanted: &str) -> NameId {
-    let taken = |text: &str, module: &Module| {
-        module.names.find(text).is_some_and(|name| func.values.iter().any(|v| v.name == name))
-    };
-    let mut text = wanted.to_string();
+/// The names of a function's values.
+fn names(func: &Func) -> HashSet<NameId> {
+    func.values.iter().map(|value| value.name).collect()
+}
+
+/// A name that is not taken yet, and now is.
+fn fresh(module: &mut Module, taken: &mut HashSet<NameId>, wanted: &str) -> NameId {
+    let mut name = module.names.intern(wanted);
     let mut n = 0;
-    while taken(&text, module) {
+    while !taken.insert(name) {
         n += 1;
-        text = format!("{wanted}_{n}");
+        name = module.names.intern(&format!("{wanted}_{n}"));
     }
-    module.names.intern(&text)
+    name
 }
 
 /// Calls that were inlined more than once leave names that are taken.
 fn distinct_names(module: &mut Module, func: &mut Func) {
-    let mut seen = HashSet::new();
+    let (mut taken, mut seen) = (names(func), HashSet::new());
     for n in 0..func.values.len() {
-        let name = func.values[n].name;
-        if !seen.insert(name) {
-            let wanted = module.names.text(name).to_string();
-            let new = fresh(module, func, &wanted);
-            func.values[n].name = new;
-            seen.insert(new);
+        if !seen.insert(func.values[n].name) {
+            let wanted = module.names.text(func.values[n].name).to_string();
+            func.values[n].name = fresh(module, &mut taken, &wanted);
+            seen.insert(func.values[n].name);
         }
     }
 }

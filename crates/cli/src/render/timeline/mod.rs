@@ -20,6 +20,8 @@ use tessera_sync::timeline::{Meeting, Process, Slice, Step, Use, What};
 
 /// The most steps of a critical path that are printed.
 const MAX_STEPS: usize = 60;
+/// The most notes that are printed; the file for Perfetto has all of them.
+const MAX_NOTES: usize = 20;
 
 /// A timeline with the program that it is of.
 #[derive(Clone, Copy)]
@@ -235,7 +237,11 @@ pub fn page(shown: &Shown<'_>) -> String {
     }
     if !line.meetings.is_empty() {
         out.push('\n');
-        line.meetings.iter().for_each(|m| out.push_str(&(shown.meeting(m) + "\n")));
+        line.meetings.iter().take(MAX_NOTES).for_each(|m| out.push_str(&(shown.meeting(m) + "\n")));
+        if let Some(more) = line.meetings.len().checked_sub(MAX_NOTES).filter(|n| *n > 0) {
+            let _ =
+                writeln!(out, "note: {more} more pairs of operands meet in a bank group; the notes of F.json have all");
+        }
     }
     out
 }

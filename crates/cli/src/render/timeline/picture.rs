@@ -1,10 +1,11 @@
 //! A timeline as a picture: a lane for each pipe, cycles to the right. Colours follow the reader's light or dark theme.
 
 use super::{Shown, core_name};
+use std::collections::HashSet;
 use std::fmt::Write;
 use tessera_draw::svg::{Svg, escape};
 use tessera_isa::ops::Pipe;
-use tessera_sync::timeline::{Process, Slice, What};
+use tessera_sync::timeline::{Arrow, Process, Slice, What};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 74.0;
@@ -18,8 +19,10 @@ const FOOTER: f64 = 40.0;
 const CHAR: f64 = 6.4;
 /// Slices that are narrower than this are drawn together with their neighbours.
 const THIN: f64 = 0.8;
-/// More arrows than this say nothing.
+/// Of more arrows than this only those of the critical path are drawn.
 const MAX_ARROWS: usize = 300;
+/// More arrows than this are drawn thin.
+const MANY_ARROWS: usize = 100;
 
 /// Colours that a theme changes.
 const STYLE: &str = r#"<style>
@@ -42,6 +45,7 @@ svg { --page: #ffffff; --ink: #1f2328; --faint: #59636e; --line: #d8dee4; --lane
 .path { fill: none; stroke: var(--path); stroke-width: 2.5 }
 .arrow { fill: none; stroke: var(--arrow); stroke-width: 1.2 }
 .head { fill: var(--arrow) }
+.many { stroke-width: 0.5; opacity: 0.6 }
 </style>"#;
 
 /// Draws a timeline.
@@ -157,9 +161,13 @@ impl Picture<'_> {
         y + GAP - if name.is_empty() { 0.0 } else { 18.0 }
     }
 
+    /// Below the last lane.
+    fn bottom(&self) -> f64 {
+        self.tops.iter().flatten().map(|(_, top)| top + LANE).fold(HEADER, f64::max) + 4.0
+    }
+
     fn axis(&mut self) {
-        // Below the last lane.
-        let bottom = self.tops.iter().flatten().map(|(_, top)| top + LANE).fold(HEADER, f64::max) + 4.0;
+        let bottom = self.bottom();
         let step = round_step(self.total);
         for cycle in (0..=self.total).step_by(step as usize) {
             let x = self.x(cycle);
@@ -256,7 +264,17 @@ impl Picture<'_> {
     }
 
     fn arrows(&mut self) {
-        for arrow in self.shown.line.arrows.iter().take(MAX_ARROWS) {
+        let line = self.shown.line;
+        let mut arrows: Vec<&Arrow> = line.arrows.iter().collect();
+        if arrows.len() > MAX_ARROWS {
+            let path: HashSet<_> = line.path.iter().map(|step| step.at).collect();
+            arrows.retain(|arrow| path.contains(&arrow.from) && path.contains(&arrow.to));
+            arrows.truncate(MAX_ARROWS);
+            let what = format!("{} of {} flags are drawn, those of the critical path", arrows.len(), line.arrows.len());
+            self.text((LEFT, self.bottom() + 30.0), "note", "start", &what);
+        }
+        let class = if arrows.len() > MANY_ARROWS { "arrow many" } else { "arrow" };
+        for arrow in arrows {
             let [from, to] = [arrow.from, arrow.to].map(|at| self.shown.slice(at));
             let (mut y, mut y2) = (self.y(arrow.from.0, from), self.y(arrow.to.0, to));
             if y < y2 {
@@ -267,7 +285,7 @@ impl Picture<'_> {
             let (x, x2) = (self.x(from.end), self.x(to.start));
             let why = escape(&arrow.why.to_string());
             self.svg.line(format_args!(
-                r#"<path class="arrow" d="M{x:.1},{y:.1} L{x2:.1},{y2:.1}" marker-end="url(#head)"><title>{why}</title></path>"#
+                r#"<path class="{class}" d="M{x:.1},{y:.1} L{x2:.1},{y2:.1}" marker-end="url(#head)"><title>{why}</title></path>"#
             ));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::super::code::*;
 use super::super::meeting;
+use super::super::observe;
 use super::{Compiler, lacks};
 use crate::lower::{Failure, broken, failure};
 use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
@@ -174,18 +175,19 @@ impl Compiler<'_> {
     /// `sync.set` and `sync.wait`: in a process that is not split they order its own pipes, unless all blocks meet there.
     pub(super) fn token(&mut self, id: OpId, op: &Op, opcode: Opcode, code: &mut Vec<Code>) -> Result<(), Failure> {
         let Some((_, id_of)) = op.token() else { return Ok(()) };
-        if self.process.core.is_none() && !meeting::is_met(self.func, self.profile) {
+        let mode = op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
+        let takes = matches!(opcode.info().sem, Sem::Orders(Order::CoreWait));
+        let is_met = meeting::is_met(self.func, self.profile) && (takes || mode == 0);
+        if self.process.core.is_none() && !is_met {
+            if self.observed {
+                code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
+            }
             return Ok(());
         }
         let token = match id_of {
             Arg::Int(v) => Int::Imm(v),
             value => self.int(op, value)?,
         };
-        let mode = op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
-        let takes = matches!(opcode.info().sem, Sem::Orders(Order::CoreWait));
-        if self.process.core.is_none() && !takes && mode != 0 {
-            return Ok(());
-        }
         let meet = if takes { Meet::Take { id: token } } else { Meet::Give { id: token, mode } };
         code.push(Code::Meet(id, Box::new(meet)));
         Ok(())

@@ -1,6 +1,7 @@
 //! PTO operations: those with a meaning of their own, and tile instructions as sites.
 
 use super::super::code::*;
+use super::super::observe;
 use super::{Compiler, lacks};
 use crate::engine::is_configured;
 use crate::lower::Failure;
@@ -132,7 +133,12 @@ impl Compiler<'_> {
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
-            Text::Ignored | Text::AsWritten => return Ok(()),
+            Text::Ignored | Text::AsWritten => {
+                if self.observed && opcode.order().is_some() {
+                    code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
+                }
+                return Ok(());
+            }
             _ => {
                 let site = self.site(id, op, opcode, form)?;
                 self.program.sites.push(site);

@@ -55,6 +55,8 @@ impl Exec<'_> {
                 self.engine.copy_tiles(&[(from, push.stage)])?;
             }
         }
+        let global = push.global.filter(|_| self.observer.is_some()).map(|slot| self.global(slot).clone());
+        self.observe_move(at, number, Some(self.object_of(push.src)), global.as_ref());
         if let Some(links) = &mut self.links
             && let Some(state) = links.channels.get_mut(n)
         {
@@ -107,6 +109,8 @@ impl Exec<'_> {
             _ => self.take_slot(at, pop, channel, (slot, me as u64), &pushed[..halves], (id, valid))?,
         }
         self.set_tile(pop.to, id);
+        let global = pop.global.filter(|_| self.observer.is_some()).map(|slot| self.global(slot).clone());
+        self.observe_move(at, number, Some(id), global.as_ref());
         let mut gone = None;
         if let Some(links) = &mut self.links
             && let Some(state) = links.channels.get_mut(n)
@@ -154,6 +158,7 @@ impl Exec<'_> {
             }
             links.events += 1;
         }
+        self.observe_move(at, 0, None, None);
         Ok(())
     }
 

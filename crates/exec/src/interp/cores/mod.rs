@@ -108,6 +108,7 @@ impl<'a> Cores<'a> {
                 b.watch = Some(watch);
             }
             std::mem::swap(&mut a.recorder, &mut b.recorder);
+            std::mem::swap(&mut a.observer, &mut b.observer);
             self.at = to;
         }
         let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
@@ -136,6 +137,7 @@ impl<'a> Cores<'a> {
             }
         }
         let exec = self.turn(0)?;
+        exec.observer = run.observe.as_ref().map(|observe| observe(block));
         exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels, cores)));
         Ok(())
     }
@@ -236,6 +238,9 @@ impl<'a> Cores<'a> {
     pub fn report_left(&mut self) -> Result<(), Failure> {
         let at = self.at;
         let exec = self.turn(at)?;
+        if let Some(observer) = exec.observer.take() {
+            observer.ended();
+        }
         if let Some(links) = exec.links.take() {
             for (at, warning) in links.left(exec) {
                 exec.found.warn(at, warning);
@@ -252,8 +257,14 @@ impl Exec<'_> {
             Meet::Push(push) => self.push(at, push),
             Meet::Pop(pop) => self.pop(at, pop),
             Meet::Free { channel } => self.free(at, *channel),
-            Meet::Give { id, mode } => self.give(self.int(*id), *mode),
-            Meet::Take { id } => self.take(at, self.int(*id)),
+            Meet::Give { id, mode } => {
+                let id = self.int(*id);
+                self.give(id, *mode).map(|()| self.observe_order(at, Some(id)))
+            }
+            Meet::Take { id } => {
+                let id = self.int(*id);
+                self.take(at, id).map(|()| self.observe_order(at, Some(id)))
+            }
         };
         met.map_err(|stop| match stop {
             Stop::Failed(failure) => self.at(at, failure).into(),

@@ -1,8 +1,8 @@
 //! f16 and bf16 that lie side by side, two vectors of 32 at once.
 //!
 //! Sums, differences and products are rounded once. f16 has instructions for them (AVX-512 FP16); computed in f32, with
-//! 24 ≥ 2·11 + 2 bits, and rounded again it is the same number. The library has no functions for these in the oldest
-//! compiler that is supported, so they are written out. bf16 is computed in f32, even and odd elements apart, which needs
+//! 24 ≥ 2·11 + 2 bits, and rounded again it is the same number, which is what machines without them do. The library has no
+//! functions for these in the oldest compiler that is supported, so they are written out. bf16 is computed in f32, even and odd elements apart, which needs
 //! no shuffles. Maxima and minima compare the codes.
 
 use super::super::map::{Loops, Op, SCALAR, rest_of_rows};
@@ -11,6 +11,7 @@ use super::halves::without_payload;
 use crate::nest::{DST, OPERANDS};
 use std::arch::asm;
 use std::arch::x86_64::*;
+use std::hint::black_box;
 
 /// Elements and bytes of a vector.
 const STEP: usize = 32;
@@ -116,6 +117,98 @@ kernels! {
         |x, _y| [relu::<BF16_INFINITY, BF16_NAN>(x[0]), relu::<BF16_INFINITY, BF16_NAN>(x[1])];
 }
 
+/// x·y or x·1 ± y of f16 that lie side by side, in f32, eight at a time.
+///
+/// Sums are multiply-adds: where adders also convert (Zen 4), they are the ones that are busy, and `one` is not known to the
+/// compiler, which would take the product away.
+macro_rules! kernels_in_f32 {
+    ($($name:ident |$x:ident, $y:ident, $one:ident| $of:expr;)*) => {$(
+        /// Safety: the contract of [`RawMap`](super::super::map::RawMap), on a machine with these instructions.
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma")]
+        pub(crate) unsafe fn $name<O: Op>(at: [*mut u8; OPERANDS], loops: &Loops) {
+            // SAFETY: the contract of this function.
+            unsafe {
+                match loops.step[2] == SCALAR {
+                    true => rows::<O, true>(at, loops),
+                    false => rows::<O, false>(at, loops),
+                }
+            }
+            /// With one value for all elements of the second operand where `SAME`.
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma")]
+            unsafe fn rows<O: Op, const SAME: bool>(at: [*mut u8; OPERANDS], loops: &Loops) {
+                /// Vectors of eight that are asked for NaN together: each question costs a twentieth of the work on four.
+                const VECTORS: usize = 8;
+                let is_dense = loops.step[DST] == 2 && loops.step[1] == 2 && (SAME || loops.step[2] == 2);
+                let whole = if is_dense { loops.n / (8 * VECTORS) * (8 * VECTORS) } else { 0 };
+                let $one = _mm256_set1_ps(black_box(1.0));
+                let mut p = at;
+                // SAFETY: the contract of this function: the first `whole` elements of every row are dense.
+                unsafe {
+                    let same = _mm256_set1_ps(if SAME { at[2].cast::<f32>().read_unaligned() } else { 0.0 });
+                    for _ in 0..if whole > 0 { loops.rows } else { 0 } {
+                        for i in (0..2 * whole).step_by(16 * VECTORS) {
+                            let mut z = [same; VECTORS];
+                            for (k, z) in z.iter_mut().enumerate() {
+                                let $x = eight(p[1].wrapping_add(i + 16 * k));
+                                let $y = if SAME { same } else { eight(p[2].wrapping_add(i + 16 * k)) };
+                                *z = $of;
+                            }
+                            let mut is_nan = 0;
+                            for z in z.as_chunks::<2>().0 {
+                                is_nan |= _mm256_cmp_ps_mask::<_CMP_UNORD_Q>(z[0], z[1]);
+                            }
+                            if is_nan != 0 {
+                                for z in &mut z {
+                                    let is_nan = _mm256_cmp_ps_mask::<_CMP_UNORD_Q>(*z, *z);
+                                    *z = _mm256_mask_mov_ps(*z, is_nan, _mm256_set1_ps(f32::NAN));
+                                }
+                            }
+                            for (k, z) in z.iter().enumerate() {
+                                _mm_storeu_si128(p[DST].wrapping_add(i + 16 * k).cast(), to_halves(*z));
+                            }
+                        }
+                        p.iter_mut().zip(loops.row_step).for_each(|(p, step)| *p = p.wrapping_offset(step));
+                    }
+                    rest_of_rows::<O, Avx512>(at, loops, whole);
+                }
+            }
+        }
+    )*};
+}
+
+kernels_in_f32! {
+    f16_add_in_f32 |x, y, one| _mm256_fmadd_ps(x, one, y);
+    f16_sub_in_f32 |x, y, one| _mm256_fmsub_ps(x, one, y);
+    f16_mul_in_f32 |x, y, _one| _mm256_mul_ps(x, y);
+}
+
+/// Safety: 16 bytes are readable, and the machine has F16C.
+#[inline(always)]
+unsafe fn eight(at: *const u8) -> __m256 {
+    // SAFETY: the contract of this function.
+    unsafe { _mm256_cvtph_ps(_mm_loadu_si128(at.cast())) }
+}
+
+/// To the nearest f16, in a register: as part of a store, which the compiler makes of the library's function, it takes Zen 4
+/// half as long again.
+///
+/// Safety: the machine has F16C.
+#[inline]
+#[target_feature(enable = "avx,f16c")]
+unsafe fn to_halves(v: __m256) -> __m128i {
+    let halves: __m128i;
+    // SAFETY: the contract of this function; nothing but the two registers is touched.
+    unsafe {
+        asm!(
+            "vcvtps2ph {halves}, {v}, 0",
+            halves = lateout(xmm_reg) halves,
+            v = in(ymm_reg) v,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    halves
+}
+
 const F16_INFINITY: i16 = 0x7C00;
 const F16_NAN: i16 = 0x7E00;
 const BF16_INFINITY: i16 = 0x7F80;
@@ -201,19 +294,27 @@ unsafe fn pairs(lower: __m512i, upper: __m512i) -> __m512i {
 }
 
 /// Rounded to bf16, ties to even, in the upper half of each lane; no NaN. Half of the last place and its parity are two
-/// words, which one instruction adds.
+/// words, which one instruction adds; left to itself the compiler makes two of it.
 ///
 /// Safety: the machine has AVX-512 F and VNNI.
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "avx512f,avx512vnni")]
 unsafe fn to_nearest(v: __m512) -> __m512i {
     const AND_OR: i32 = 0xEA;
-    // SAFETY: the contract of this function.
+    let mut bits = _mm512_castps_si512(v);
+    let (parity, half) = (_mm512_set1_epi32(0x1_0000), _mm512_set1_epi32(0x7FFF));
+    let words = _mm512_ternarylogic_epi32::<AND_OR>(bits, parity, half);
+    // SAFETY: nothing but registers is touched.
     unsafe {
-        let bits = _mm512_castps_si512(v);
-        let (parity, half) = (_mm512_set1_epi32(0x1_0000), _mm512_set1_epi32(0x7FFF));
-        let words = _mm512_ternarylogic_epi32::<AND_OR>(bits, parity, half);
-        _mm512_dpwssd_epi32(bits, words, _mm512_set1_epi16(1))
+        asm!(
+            "vpdpwssd {bits}, {words}, {ones}",
+            bits = inout(zmm_reg) bits,
+            words = in(zmm_reg) words,
+            ones = in(zmm_reg) _mm512_set1_epi16(1),
+            options(pure, nomem, nostack, preserves_flags)
+        );
     }
+    bits
 }
 
 /// The greater or smaller of two numbers by their codes, -0 below +0, or NaN where one of them is.

@@ -102,6 +102,20 @@ impl Machine for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn among(table: &[u32; 32], mut index: [u32; LANES]) -> [u32; LANES] {
+        for index in index.as_chunks_mut::<16>().0 {
+            // SAFETY: the contract of the trait, and arrays of sixteen.
+            unsafe {
+                let (low, high) = table.split_at(16);
+                let (low, high) = (_mm512_loadu_si512(low.as_ptr().cast()), _mm512_loadu_si512(high.as_ptr().cast()));
+                let at = _mm512_loadu_si512(index.as_ptr().cast());
+                _mm512_storeu_si512(index.as_mut_ptr().cast(), _mm512_permutex2var_epi32(low, at, high));
+            }
+        }
+        index
+    }
+
+    #[inline(always)]
     unsafe fn scaled(mut p: [f32; LANES], n: [f32; LANES]) -> [f32; LANES] {
         for (p, n) in p.as_chunks_mut::<16>().0.iter_mut().zip(n.as_chunks::<16>().0) {
             // SAFETY: the contract of the trait, and arrays of sixteen.

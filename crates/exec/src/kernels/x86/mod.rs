@@ -2,6 +2,7 @@
 
 pub(super) mod contract;
 mod convert;
+mod crowded;
 mod cvt;
 mod dense;
 mod fold;
@@ -18,8 +19,8 @@ mod vector;
 pub(super) use convert::convert;
 pub(super) use cvt::to_bytes;
 pub(super) use dense::{
-    bf16_add, bf16_max, bf16_min, bf16_mul, bf16_relu, bf16_sub, f16_add, f16_max, f16_min, f16_mul, f16_relu, f16_sub,
-    has_dot, has_f16,
+    bf16_add, bf16_max, bf16_min, bf16_mul, bf16_relu, bf16_sub, f16_add, f16_add_in_f32, f16_max, f16_min, f16_mul,
+    f16_mul_in_f32, f16_relu, f16_sub, f16_sub_in_f32, has_dot, has_f16,
 };
 pub(super) use fold::{RowFold, row_fold};
 pub(super) use fused::fused;

@@ -2,7 +2,8 @@
 //!
 //! Runs up to a few lines are copied with vector registers, the last vector overlapping the one before: a call of
 //! memmove for each of them would cost more than the bytes. A row's bytes are all loaded before or without any other
-//! row's bytes changing them, so overlapping vectors write the same values twice.
+//! row's bytes changing them, so overlapping vectors write the same values twice. Where the machine has masks, a vector of a
+//! run's last bytes does not overlap: half of such would straddle two lines.
 
 use super::super::{Inner, Level, Raw};
 use std::arch::x86_64::*;
@@ -25,7 +26,9 @@ pub(crate) fn rows(run: usize, level: Level) -> Raw {
         32 => vectors::<32>,
         64 if level >= Level::Avx512 => lines,
         64 => vectors::<64>,
+        33..=63 if level >= Level::Avx512 => masked,
         33..=63 => halves::<[u8; 32]>,
+        65..=127 if level >= Level::Avx512 => masked_second,
         65..LARGE if level >= Level::Avx512 => long_lines,
         65..LARGE => long,
         0 | LARGE.. => moves,
@@ -85,6 +88,31 @@ unsafe fn lines(src: *const u8, dst: *mut u8, inner: &Inner) {
     points(src, dst, inner, |s, d| {
         // SAFETY: 64 bytes are one run.
         unsafe { _mm512_storeu_si512(d.cast(), _mm512_loadu_si512(s.cast())) }
+    });
+}
+
+/// Safety: the contract of [`Raw`], with runs of at most 64 bytes, on a machine with AVX-512 F and BW.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn masked(src: *const u8, dst: *mut u8, inner: &Inner) {
+    let mask = !0 >> (64 - inner.run);
+    points(src, dst, inner, |s, d| {
+        // SAFETY: the mask has the bytes of the run, and no others are touched.
+        unsafe { _mm512_mask_storeu_epi8(d.cast(), mask, _mm512_maskz_loadu_epi8(mask, s.cast())) }
+    });
+}
+
+/// Safety: the contract of [`Raw`], with runs of 65 to 128 bytes, on a machine with AVX-512 F and BW.
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn masked_second(src: *const u8, dst: *mut u8, inner: &Inner) {
+    let mask = !0 >> (128 - inner.run);
+    points(src, dst, inner, |s, d| {
+        // SAFETY: a line, and then as the mask says.
+        unsafe {
+            let first = _mm512_loadu_si512(s.cast());
+            let second = _mm512_maskz_loadu_epi8(mask, s.add(64).cast());
+            _mm512_storeu_si512(d.cast(), first);
+            _mm512_mask_storeu_epi8(d.add(64).cast(), mask, second);
+        }
     });
 }
 

@@ -7,10 +7,10 @@
 //! before, so there is no scalar remainder; an extent below one block leaves the transpose to the strided loop.
 
 use super::super::{Inner, Level, Loop, Raw};
-use super::vector::Vector;
+use super::crowded::crowded;
+use super::vector::{Vector, zipped};
 use smallvec::SmallVec;
-use std::arch::x86_64::{__m128i, __m256i, __m512i};
-use std::mem::MaybeUninit;
+use std::arch::x86_64::*;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -42,11 +42,12 @@ pub(crate) fn transpose(loops: &mut SmallVec<[Loop; 8]>, run: usize, level: Leve
 fn kernel<const UNIT: usize, const N: usize>(across: &Loop, along: &Loop, level: Level) -> Option<Raw> {
     let fits = |lanes: usize| across.n >= N && along.n >= N * lanes;
     // Rows this far apart share so few sets of the first-level cache that a square of them does not stay there.
-    let crowded = |pitch: isize| pitch % (8 * LINE * UNIT) as isize == 0;
-    if level >= Level::Avx512 && fits(4) && (crowded(along.src) || crowded(across.dst)) {
-        Some(staged::<UNIT, N>)
-    } else if level >= Level::Avx512 && (UNIT == 2 || UNIT == 4) && fits(4) && along.n.is_multiple_of(4 * N) {
-        Some(fours::<UNIT, N>)
+    let is_crowded = |pitch: isize| pitch % (8 * LINE * UNIT) as isize == 0;
+    let lines = across.n.min(along.n) >= LINE / UNIT;
+    if level >= Level::Avx512 && lines && (is_crowded(along.src) || is_crowded(across.dst)) {
+        Some(crowded::<UNIT, N>)
+    } else if level >= Level::Avx512 && UNIT < 8 && fits(4) && along.n.is_multiple_of(4 * N) {
+        Some(if UNIT == 1 { bytes } else { fours::<UNIT, N> })
     } else if level >= Level::Avx512 && fits(2) {
         Some(pairs_of_many::<UNIT, N>)
     } else if fits(2) {
@@ -58,32 +59,32 @@ fn kernel<const UNIT: usize, const N: usize>(across: &Loop, along: &Loop, level:
     }
 }
 
-/// Through a staging block that takes each source line once, with registers that write each destination line once.
-///
-/// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F and BW.
-#[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn staged<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
-    let mut stage = Stage([const { MaybeUninit::uninit() }; LINE * LINE]);
-    // SAFETY: the contract of this function.
-    unsafe {
-        squares::<UNIT>(src, dst, inner, |mut square, room, reach| {
-            // A block that reaches back wants rows before the square, which are not in the stage.
-            if square.across * UNIT == LINE && reach >= N * <__m512i as Vector>::LANES {
-                stage.take(&mut square);
-            }
-            square.cover::<__m512i, UNIT, N>(room, reach);
-        });
-    }
-}
-
-/// Four lanes at once, where no block has to reach back. Sixteen such registers, which bytes take, would not leave enough
-/// for a round: they take twice as long as pairs.
+/// Four lanes at once, where no block has to reach back.
 ///
 /// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F and BW.
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn fours<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
     // SAFETY: the contract of this function.
     unsafe { squares::<UNIT>(src, dst, inner, |square, room, reach| square.cover::<__m512i, UNIT, N>(room, reach)) }
+}
+
+/// The same for bytes.
+///
+/// Safety: the contract of [`Raw`], with both loops at least as long as a block, on a machine with AVX-512 F, BW and VL.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+unsafe fn bytes(src: *const u8, dst: *mut u8, inner: &Inner) {
+    squares::<1>(src, dst, inner, |Square { src, step, dst, pitch, across, .. }, room, reach| {
+        // A block is as long as a square, or longer.
+        let back = (reach as isize - LINE as isize).min(0);
+        let (src, dst) = (src.wrapping_offset(back * step), dst.wrapping_offset(back));
+        let mut i = 0;
+        while i < across {
+            let at = (i as isize).min(room as isize - 16);
+            // SAFETY: the block ends at or before the end of both loops.
+            unsafe { block_of_bytes(src.wrapping_offset(at), step, dst.wrapping_offset(at * pitch), pitch) };
+            i += 16;
+        }
+    });
 }
 
 /// The same as [`pairs`] with twice as many registers to choose from: a round over sixteen of them needs more than
@@ -170,26 +171,6 @@ impl Square {
     }
 }
 
-/// Room for the source lines of a square, one after the other.
-#[repr(align(64))]
-struct Stage([MaybeUninit<u8>; LINE * LINE]);
-
-impl Stage {
-    /// Copies the source of a square and makes the square read the copy.
-    ///
-    /// Safety: a line of every source row of the square is readable.
-    #[inline(always)]
-    unsafe fn take(&mut self, square: &mut Square) {
-        let start = self.0.as_mut_ptr().cast::<u8>();
-        for k in 0..square.along.min(LINE) {
-            let line = square.src.wrapping_offset(k as isize * square.step).cast::<[u8; LINE]>();
-            // SAFETY: the contract of this function, and at most `LINE` lines fit the stage.
-            unsafe { start.add(k * LINE).cast::<[u8; LINE]>().write(line.read_unaligned()) };
-        }
-        (square.src, square.step) = (start.cast_const(), LINE as isize);
-    }
-}
-
 /// Safety: sixteen bytes of `N · LANES` source rows are readable, and a vector of `N` destination rows is writable,
 /// the rows as far apart as the strides say, on a machine that has the vectors.
 #[inline(always)]
@@ -218,4 +199,34 @@ unsafe fn block<V: Vector, const UNIT: usize, const N: usize>(src: *const u8, st
             row.store(dst.wrapping_offset(k as isize * pitch));
         }
     }
+}
+
+/// A block of bytes: sixteen across, and a line along. A function of its own, whose addresses are made where they are used: in
+/// the loops around it they would be as many counters as it has rows, most of them in memory.
+///
+/// Safety: sixteen bytes of as many source rows as a line has bytes are readable, and a line of sixteen destination rows is
+/// writable, the rows as far apart as the strides say, on a machine with AVX-512 F, BW and VL.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+#[inline(never)]
+unsafe fn block_of_bytes(src: *const u8, step: isize, dst: *mut u8, pitch: isize) {
+    macro_rules! block {
+        ($($k:tt)*) => {
+            // SAFETY: the contract of this function.
+            unsafe {
+                let mut r = [$({
+                    let lane = |n: isize| _mm_loadu_si128(src.wrapping_offset(($k + 16 * n) * step).cast());
+                    let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lane(0)), lane(1));
+                    let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lane(2)), lane(3));
+                    _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+                }),*];
+                zipped!(
+                    r [$($k)*]
+                    _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi8 _mm512_unpackhi_epi8
+                    _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi8 _mm512_unpackhi_epi8
+                );
+                $(_mm512_storeu_si512(dst.wrapping_offset($k * pitch).cast(), r[$k]);)*
+            }
+        };
+    }
+    block!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }

@@ -2,6 +2,26 @@
 
 use std::arch::x86_64::*;
 
+/// Rounds of zipping register `i` of an array with register `i + N/2`, written out with the instructions of each round: loops over
+/// arrays of sixteen registers are not always unrolled, and then the registers go through memory.
+macro_rules! zipped {
+    ($r:ident [0 1] $($zips:ident)*) => { zipped!(@ $r [0 1] $($zips)*) };
+    ($r:ident [0 1 2 3] $($zips:ident)*) => { zipped!(@ $r [0 2 1 3] $($zips)*) };
+    ($r:ident [0 1 2 3 4 5 6 7] $($zips:ident)*) => { zipped!(@ $r [0 4 1 5 2 6 3 7] $($zips)*) };
+    ($r:ident [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $($zips:ident)*) => {
+        zipped!(@ $r [0 8 1 9 2 10 3 11 4 12 5 13 6 14 7 15] $($zips)*)
+    };
+    (@ $r:ident $pairs:tt) => {};
+    (@ $r:ident $pairs:tt $low:ident $high:ident $($zips:ident)*) => {
+        zipped!(@@ $r $pairs $low $high);
+        zipped!(@ $r $pairs $($zips)*);
+    };
+    (@@ $r:ident [$($i:literal $j:literal)*] $low:ident $high:ident) => {
+        $r = [$($low($r[$i], $r[$j]), $high($r[$i], $r[$j])),*];
+    };
+}
+pub(super) use zipped;
+
 /// A vector register. What implements it is written out, and `pair` has its own: made by a macro and shared, the transpose of
 /// bytes was three times slower.
 pub(super) trait Vector: Copy {

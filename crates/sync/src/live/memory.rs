@@ -1,0 +1,457 @@
+//! What was done to the bytes of all memories, and who races with whom (sync.md 4).
+//!
+//! A cell keeps the accesses that something later can still race with, without another one between them that does so first:
+//! what is done before a write is of no interest after it. In a kernel on several cores, where every pair of program
+//! points counts, it keeps the last access of each.
+
+use super::clock::{Clock, LANES, Lane};
+use super::event::{Done, Point, Turns};
+use super::shadow::{CellId, Cells, Shadow};
+use crate::bytes::Ranges;
+use crate::races::Conflict;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::ops::{Pipe, Role};
+use tessera_isa::tile::Loc;
+
+/// More races than this are not looked for: nobody reads on.
+const MAX_RACES: usize = crate::races::MAX_RACES;
+
+/// A memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// A memory of a core, of which vector cores have one each.
+    Chip(Loc, u8),
+    /// Where tiles without an address live, on each vector core.
+    Pool(u8),
+    /// The buffer behind an argument.
+    Buffer(ValueId),
+}
+
+/// What is done to bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    Reads,
+    Writes,
+    /// Adds atomically.
+    Adds,
+}
+
+impl Way {
+    pub fn writes(self) -> bool {
+        self != Way::Reads
+    }
+
+    fn conflict(self, later: Way) -> Option<Conflict> {
+        match (self, later) {
+            (Way::Reads, Way::Reads) | (Way::Adds, Way::Adds) => None,
+            (Way::Reads, _) => Some(Conflict::War),
+            (_, Way::Reads) => Some(Conflict::Raw),
+            _ => Some(Conflict::Waw),
+        }
+    }
+
+    /// Does it conflict with whatever the other one conflicts with?
+    fn covers(self, other: Way) -> bool {
+        self == Way::Writes || self == other
+    }
+}
+
+/// One operand of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    pub space: Space,
+    /// From where the view starts, where it is one; else in the memory.
+    pub ranges: Ranges,
+    pub is_view: bool,
+    pub way: Way,
+    pub role: Role,
+}
+
+impl Access {
+    /// Is it the same, whatever operand it is?
+    pub fn is_like(&self, other: &Access) -> bool {
+        (self.space, self.way, self.is_view) == (other.space, other.way, other.is_view) && self.ranges == other.ranges
+    }
+
+    fn shift(&self, start: i64) -> i64 {
+        if self.is_view { start } else { 0 }
+    }
+
+    /// The bytes, in the memory.
+    pub fn bytes(&self, start: i64) -> SmallVec<[(i64, i64); 2]> {
+        let by = self.shift(start);
+        self.ranges.iter().map(|(from, to)| (from + by, to + by)).collect()
+    }
+}
+
+/// The cells of an operand, as they were found last.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    /// Its memory, one more than its place in the list; 0 where nobody looked.
+    shadow: usize,
+    stamp: u64,
+    start: i64,
+    cells: SmallVec<[CellId; 2]>,
+}
+
+/// An instruction with its operands.
+#[derive(Debug)]
+struct What {
+    accesses: Box<[Access]>,
+    found: Box<[Found]>,
+}
+
+/// An access that is kept.
+#[derive(Clone, Debug)]
+struct Entry {
+    lane: Lane,
+    way: Way,
+    access: u8,
+    position: u32,
+    op: OpId,
+    index: u32,
+    done: Done,
+    /// What is done before it, in its own process.
+    clock: [u32; LANES],
+    turns: Turns,
+    /// The first round of it that was seen, and its position.
+    first: (Turns, u32),
+    /// By pipe of its process: the first event that raced with it, one more than its position.
+    raced: Option<Box<[u32; LANES]>>,
+}
+
+impl Entry {
+    fn process(&self) -> usize {
+        usize::from(self.lane) / LANES
+    }
+}
+
+/// One of two accesses that race.
+#[derive(Clone, Debug)]
+pub struct Side {
+    pub process: usize,
+    pub pipe: Pipe,
+    pub op: OpId,
+    pub turns: Turns,
+    pub access: Access,
+    pub start: i64,
+}
+
+/// Two of them; the first one in program order is first, or the one that writes.
+#[derive(Clone, Debug)]
+pub struct Race {
+    pub x: Side,
+    pub y: Side,
+    pub conflict: Conflict,
+    /// How many events are between them, in one process.
+    pub apart: usize,
+}
+
+/// An event that touches bytes.
+pub struct Touching<'a, const W: usize> {
+    pub process: usize,
+    pub lane: Lane,
+    pub position: u32,
+    pub clock: &'a Clock<W>,
+    pub point: &'a Point,
+    pub done: Done,
+    /// Is everything later after it anyway?
+    pub is_before_all: bool,
+}
+
+/// All memories of a block.
+#[derive(Debug, Default)]
+pub struct Memory {
+    whats: Vec<What>,
+    known: FxHashMap<Box<[Access]>, u32>,
+    shadows: Vec<Shadow>,
+    spaces: FxHashMap<Space, usize>,
+    cells: Cells<Entry>,
+    /// By process: is its order left to the assembler?
+    automatic: Vec<bool>,
+    reported: FxHashSet<(OpId, OpId)>,
+    between: FxHashSet<(OpId, OpId)>,
+    noted: FxHashSet<OpId>,
+    pub races: Vec<Race>,
+    /// What both vector cores write with the same instruction.
+    pub same: Vec<Race>,
+}
+
+/// Somebody who races with an event: what was kept of it, and the operand of the event.
+struct Candidate {
+    entry: Entry,
+    own: u8,
+    conflict: Conflict,
+}
+
+impl Memory {
+    pub fn new(automatic: Vec<bool>) -> Memory {
+        Memory { automatic, ..Memory::default() }
+    }
+
+    /// The number of an instruction with these operands.
+    pub fn number(&mut self, accesses: Vec<Access>) -> u32 {
+        if let Some(known) = self.known.get(accesses.as_slice()) {
+            return *known;
+        }
+        let accesses: Box<[Access]> = accesses.into();
+        let found = vec![Found::default(); accesses.len()].into();
+        self.whats.push(What { accesses: accesses.clone(), found });
+        let number = self.whats.len() as u32 - 1;
+        self.known.insert(accesses, number);
+        number
+    }
+
+    /// Does an instruction read?
+    pub fn reads(&self, what: u32) -> bool {
+        self.whats.get(what as usize).is_some_and(|w| w.accesses.iter().any(|a| a.way == Way::Reads))
+    }
+
+    /// An event touches its bytes.
+    pub fn touch<const W: usize>(&mut self, event: &Touching<'_, W>) {
+        let Done { what, start } = event.done;
+        let mut candidates: SmallVec<[Candidate; 2]> = SmallVec::new();
+        let several = self.automatic.len() > 1;
+        let Some(What { accesses, found }) = self.whats.get_mut(what as usize) else { return };
+        for (n, (access, found)) in accesses.iter().zip(found).enumerate() {
+            if found.shadow == 0 {
+                let next = self.shadows.len() + 1;
+                found.shadow = *self.spaces.entry(access.space).or_insert(next);
+                if found.shadow == next {
+                    self.shadows.push(Shadow::new());
+                }
+            }
+            let Some(shadow) = self.shadows.get_mut(found.shadow - 1) else { continue };
+            let by = access.shift(start);
+            if found.stamp != shadow.stamp || found.start != by {
+                let bytes =
+                    access.ranges.iter().map(|(from, to)| ((from + by).max(0) as usize, (to + by).max(0) as usize));
+                found.cells = shadow.locate(&mut self.cells, bytes);
+                (found.stamp, found.start) = (shadow.stamp, by);
+            }
+            for cell in &found.cells {
+                let Some(entries) = self.cells.entries(*cell) else { continue };
+                meet(entries, event, (access, n as u8), several, self.automatic[event.process], &mut candidates);
+            }
+        }
+        if !candidates.is_empty() {
+            self.judge(event, candidates);
+        }
+    }
+
+    fn side(&self, process: usize, lane: Lane, (op, turns): (OpId, Turns), (done, access): (Done, u8)) -> Option<Side> {
+        let access = self.whats.get(done.what as usize)?.accesses.get(usize::from(access))?.clone();
+        let pipe = *Pipe::ALL.iter().find(|pipe| **pipe as usize == usize::from(lane) % LANES)?;
+        Some(Side { process, pipe, op, turns, access, start: done.start })
+    }
+
+    /// Which of those who race with an event are worth telling.
+    #[cold]
+    fn judge<const W: usize>(&mut self, event: &Touching<'_, W>, mut all: SmallVec<[Candidate; 2]>) {
+        let (within, between): (Vec<Candidate>, Vec<Candidate>) =
+            all.drain(..).partition(|c| c.entry.process() == event.process);
+        for candidate in &between {
+            self.tell_between(event, candidate);
+        }
+        // The nearest first; of one instruction first what the rules list first.
+        let mut within = within;
+        within.sort_by_key(|c| (std::cmp::Reverse(c.entry.index), c.conflict));
+        let mut told: FxHashSet<u32> = FxHashSet::default();
+        for n in 0..within.len() {
+            let c = &within[n];
+            if !told.insert(c.entry.index) {
+                continue;
+            }
+            // What waited for a later set happens after what follows it in program order.
+            let is_first = c.entry.index < event.point.index;
+            let pair = if is_first { (c.entry.op, event.point.op) } else { (event.point.op, c.entry.op) };
+            if self.reported.contains(&pair) || self.races.len() > MAX_RACES || self.is_left_out(event, c, &within) {
+                continue;
+            }
+            let x = self.side(event.process, c.entry.lane, (c.entry.op, c.entry.turns), (c.entry.done, c.entry.access));
+            let y = self.side(event.process, event.lane, (event.point.op, event.point.turns), (event.done, c.own));
+            let (Some(x), Some(y)) = (x, y) else { continue };
+            let apart = c.entry.index.abs_diff(event.point.index) as usize;
+            let race = match (is_first, c.conflict) {
+                (true, conflict) => Race { x, y, conflict, apart },
+                (false, Conflict::Raw) => Race { x: y, y: x, conflict: Conflict::War, apart },
+                (false, Conflict::War) => Race { x: y, y: x, conflict: Conflict::Raw, apart },
+                (false, conflict) => Race { x: y, y: x, conflict, apart },
+            };
+            self.reported.insert(pair);
+            self.races.push(race);
+        }
+        self.mark(event, &within);
+    }
+
+    /// Notes with what is kept that this event raced with it.
+    fn mark<const W: usize>(&mut self, event: &Touching<'_, W>, raced: &[Candidate]) {
+        let cells: SmallVec<[CellId; 4]> = self
+            .whats
+            .get(event.done.what as usize)
+            .into_iter()
+            .flat_map(|what| what.found.iter().flat_map(|found| found.cells.iter().copied()))
+            .collect();
+        let own = usize::from(event.lane) % LANES;
+        for cell in cells {
+            let Some(entries) = self.cells.entries(cell) else { continue };
+            for entry in entries.iter_mut().filter(|e| e.process() == event.process) {
+                if raced.iter().any(|c| c.entry.index == entry.index) {
+                    let first = &mut entry.raced.get_or_insert_default()[own];
+                    if *first == 0 || *first > event.position + 1 {
+                        *first = event.position + 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Is there something between the two that races with one and is ordered with the other?
+    fn is_left_out<const W: usize>(&self, event: &Touching<'_, W>, x: &Candidate, all: &[Candidate]) -> bool {
+        let own = event.clock.of(event.process);
+        let is_before = |raced: &[u32; LANES]| raced.iter().zip(&own).any(|(first, done)| *first > 0 && done >= first);
+        let same = |c: &&Candidate| c.entry.index == x.entry.index;
+        if all.iter().filter(same).any(|c| c.entry.raced.as_deref().is_some_and(is_before)) {
+            return true;
+        }
+        let (low, high) = (x.entry.index.min(event.point.index), x.entry.index.max(event.point.index));
+        let is_between = |z: &&Candidate| {
+            z.entry.index > low
+                && z.entry.index < high
+                && z.entry.clock[usize::from(x.entry.lane) % LANES] > x.entry.position
+        };
+        let mut nearer = all.iter().filter(is_between).peekable();
+        nearer.peek().is_some() && {
+            let shared = self.shared(x.entry.done, event.done);
+            nearer.any(|z| self.touches(z.entry.done, &shared))
+        }
+    }
+
+    fn accesses(&self, done: Done) -> &[Access] {
+        self.whats.get(done.what as usize).map_or(&[], |what| &what.accesses)
+    }
+
+    /// The bytes in which two instructions conflict.
+    fn shared(&self, x: Done, y: Done) -> Vec<(Space, i64, i64)> {
+        let mut all = Vec::new();
+        for a in self.accesses(x) {
+            for b in self.accesses(y).iter().filter(|b| b.space == a.space && a.way.conflict(b.way).is_some()) {
+                let (a_bytes, b_bytes) = (a.bytes(x.start), b.bytes(y.start));
+                for (from, to) in &a_bytes {
+                    for (first, end) in b_bytes.iter().filter(|(first, end)| first < to && from < end) {
+                        all.push((a.space, *from.max(first), *to.min(end)));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn touches(&self, z: Done, bytes: &[(Space, i64, i64)]) -> bool {
+        self.accesses(z).iter().any(|access| {
+            let own = access.bytes(z.start);
+            let meets = |(space, from, to): &(Space, i64, i64)| {
+                *space == access.space && own.iter().any(|(first, end)| first < to && from < end)
+            };
+            bytes.iter().any(meets)
+        })
+    }
+
+    /// Two processes: there is no program order, and no nearest one.
+    fn tell_between<const W: usize>(&mut self, event: &Touching<'_, W>, c: &Candidate) {
+        let (e, y_op) = (&c.entry, event.point.op);
+        let both_vector = e.process() > 0 && event.process > 0;
+        let own = self.accesses(event.done).get(usize::from(c.own));
+        let other = self.accesses(e.done).get(usize::from(e.access));
+        let starts = |access: &Access| access.shift(e.done.start) == access.shift(event.done.start);
+        let is_same_place = own == other && own.is_some_and(starts);
+        let is_same_way = both_vector && e.op == y_op && c.conflict == Conflict::Waw && is_same_place;
+        let role = own.map(|access| access.role);
+        if is_same_way && (e.turns == event.point.turns || e.first.0 == event.point.turns) {
+            // Slots that both vector cores push whole tiles into hold the same (isa/structure.md 6).
+            if role != Some(Role::Pipe) && self.noted.insert(y_op) {
+                let x = self.side(e.process(), e.lane, (e.op, e.turns), (e.done, e.access));
+                let y = self.side(event.process, event.lane, (y_op, event.point.turns), (event.done, c.own));
+                self.same.extend(x.zip(y).map(|(x, y)| Race { x, y, conflict: c.conflict, apart: 0 }));
+            }
+            if e.turns == event.point.turns {
+                return;
+            }
+        }
+        let pair = (e.op.min(y_op), e.op.max(y_op));
+        if self.races.len() > MAX_RACES || !self.between.insert(pair) {
+            return;
+        }
+        // The first round of all, where nothing orders that one either.
+        let is_same_first = is_same_way && e.first.0 == event.point.turns;
+        let is_ordered = event.clock.has(e.lane, e.first.1);
+        let turns = if is_ordered || is_same_first { e.turns } else { e.first.0 };
+        let x = self.side(e.process(), e.lane, (e.op, turns), (e.done, e.access));
+        let y = self.side(event.process, event.lane, (y_op, event.point.turns), (event.done, c.own));
+        let (Some(x), Some(y)) = (x, y) else { return };
+        let race = match c.conflict {
+            Conflict::Raw => Race { x, y, conflict: Conflict::Raw, apart: usize::MAX },
+            Conflict::War => Race { x: y, y: x, conflict: Conflict::Raw, apart: usize::MAX },
+            Conflict::Waw if x.process > y.process => Race { x: y, y: x, conflict: c.conflict, apart: usize::MAX },
+            Conflict::Waw => Race { x, y, conflict: c.conflict, apart: usize::MAX },
+        };
+        self.races.push(race);
+    }
+}
+
+/// An event meets what is kept of a cell, and takes its place there.
+#[inline]
+fn meet<const W: usize>(
+    entries: &mut Vec<Entry>,
+    event: &Touching<'_, W>,
+    (access, own): (&Access, u8),
+    several: bool,
+    automatic: bool,
+    candidates: &mut SmallVec<[Candidate; 2]>,
+) {
+    // Where the same program point has its entry: whoever comes later is after the first only where it is after the second.
+    let (mut own_entry, mut at) = (None, 0);
+    while let Some(e) = entries.get(at) {
+        let is_own = e.process() == event.process;
+        if is_own && e.index == event.point.index {
+            at += 1;
+            continue;
+        }
+        let before = event.clock.has(e.lane, e.position);
+        let is_ordered = before || is_own && automatic;
+        if !is_ordered && let Some(conflict) = e.way.conflict(access.way) {
+            candidates.push(Candidate { entry: e.clone(), own, conflict });
+        }
+        let is_same = e.lane == event.lane && e.op == event.point.op && e.way == access.way;
+        if is_same && own_entry.is_none() {
+            own_entry = Some((at, e.first));
+            at += 1;
+        } else if is_same || !several && before && access.way.covers(e.way) {
+            entries.swap_remove(at);
+        } else {
+            at += 1;
+        }
+    }
+    if event.is_before_all && !several && access.way == Way::Reads {
+        return;
+    }
+    let entry = Entry {
+        lane: event.lane,
+        way: access.way,
+        access: own,
+        position: event.position,
+        op: event.point.op,
+        index: event.point.index,
+        done: event.done,
+        clock: event.clock.of(event.process),
+        turns: event.point.turns,
+        first: own_entry.map_or((event.point.turns, event.position), |(_, first)| first),
+        raced: None,
+    };
+    match own_entry.and_then(|(at, _)| entries.get_mut(at)) {
+        Some(place) => *place = entry,
+        None => entries.push(entry),
+    }
+}
