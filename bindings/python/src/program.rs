@@ -323,7 +323,7 @@ impl Program {
         let set = self::numbers(numbers)?.into_iter().map(|(name, value)| (name, Setting::Value(value)));
         let inputs = Inputs { set: set.collect(), ..Inputs::default() };
         let (bindings, _) =
-            kernel.bind_inputs(&inputs, options.blocks).map_err(|refused| self.raise(py, &refused.error))?;
+            kernel.bind_inputs(inputs, options.blocks).map_err(|refused| self.raise(py, &refused.error))?;
         options.values = kernel.integers(&bindings);
         let line = py.detach(|| kernel.timeline(&options)).map_err(|e| self.raise(py, &e))?;
         Ok(Timeline::new(&line, &kernel, &self.source, costs.is_some()))

@@ -193,7 +193,7 @@ impl Case {
 
     /// What the kernel runs with.
     pub fn bindings(&self, kernel: &Kernel) -> Result<Bindings, Refused> {
-        let (mut bindings, mut open) = kernel.bind_inputs(&self.inputs, self.blocks)?;
+        let (mut bindings, mut open) = kernel.bind_inputs(self.inputs.clone(), self.blocks)?;
         if self.fills_missing {
             let suggestion = kernel.suggest(&bindings.inputs, self.blocks);
             let mut all = self.inputs.clone();
@@ -206,7 +206,7 @@ impl Case {
                     all.contents.push(Content { name, label, from: From::Fill(fill) });
                 }
             }
-            (bindings, open) = kernel.bind_inputs(&all, self.blocks)?;
+            (bindings, open) = kernel.bind_inputs(all, self.blocks)?;
         }
         kernel.unbound_or_open(&bindings.inputs, &open)?;
         bindings.limits = self.limits;

@@ -23,7 +23,7 @@ mod yardstick;
 pub use cases::{COMPUTES, Case, MOVES};
 pub use programs::{PROGRAMS, Programs};
 pub use ring::Instructions;
-pub use yardstick::{Laps, Yardstick};
+pub use yardstick::{Laps, Yardstick, multiply_adds};
 
 use std::time::{Duration, Instant};
 use tessera::Result;

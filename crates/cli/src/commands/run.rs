@@ -121,7 +121,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let (progress, shown) = progress::steps("running", args.blocks);
     bindings.progress = Some(progress);
     bindings.order = args.order.options().mode;
-    let (outcome, judged) = match args.races {
+    let (mut outcome, judged) = match args.races {
         true => kernel.execute_judged(bindings),
         false => (kernel.execute(bindings), None),
     };
@@ -141,7 +141,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);
     }
-    job.put_out(session, &outcome, &shapes)?;
+    job.put_out(session, &mut outcome, &shapes)?;
     job.compare(session, &outcome, &shapes, &wanted)
 }
 

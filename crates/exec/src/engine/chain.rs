@@ -3,11 +3,14 @@
 //! One after the other, instructions on tiles that do not fit the first-level cache send every tile to the second level
 //! and back. A chain is cut into *strips*, and each strip goes through all of its instructions before the next one begins.
 //! That is the same work in another order, and it may be done where in two different strips no two instructions touch the
-//! same byte, one of them writing.
+//! same byte, one of them writing. Elementwise instructions that follow each other become acts on registers
+//! ([`Run`]): what only the next one takes, and nobody after, is not written at all. What others of the chain take, and nobody
+//! after it, lies in scratch memory, a strip of it, so that it stays in the first-level cache; and what was copied is read where
+//! it came from.
 
 use super::Engine;
 use super::memory::Memories;
-use crate::kernels::{Part, Side, run_parts};
+use crate::kernels::{AlignedBytes, Link, Run, Stage, run_stages};
 use crate::lower::{Failure, Prepared};
 use crate::nest::Place;
 use rustc_hash::FxHashMap;
@@ -16,10 +19,24 @@ use smallvec::SmallVec;
 /// Instructions whose bytes wait for those of the next ones, and the chains that such became.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    /// Where each is kept: its cache and its number there.
-    list: SmallVec<[(usize, usize); MOST]>,
+    list: SmallVec<[Waits; MOST]>,
     key: Vec<u64>,
-    chains: FxHashMap<Box<[u64]>, Chain>,
+    /// None of instructions that came together once.
+    chains: FxHashMap<Box<[u64]>, Option<Chain>>,
+    /// The bytes that all of them touch.
+    bytes: u64,
+    /// Where strips of tiles lie that nobody needs later.
+    scratch: AlignedBytes,
+}
+
+/// An instruction that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waits {
+    /// Where it is kept: its cache and its number there.
+    cache: usize,
+    at: usize,
+    /// By tile operand, a bit each: nobody needs what it holds after this instruction.
+    dead: u32,
 }
 
 impl Waiting {
@@ -31,11 +48,12 @@ impl Waiting {
     /// Nothing waits: an error came in between, and nobody will look.
     pub fn clear(&mut self) {
         self.list.clear();
+        self.bytes = 0;
     }
 }
 
 /// More instructions than this do not wait together.
-const MOST: usize = 16;
+const MOST: usize = 24;
 
 /// So many chains are kept.
 const CHAINS: usize = 256;
@@ -46,25 +64,38 @@ const STRIP: u64 = 24 << 10;
 /// With less than this, calling the kernels is what takes the time.
 const LEAST: u64 = 4 << 10;
 
+/// Instructions that touch so much each are worth a chain the first time.
+const LARGE: u64 = 1 << 20;
+
 /// An instruction that touches less has nothing to gain.
 const WORTHWHILE: u64 = 64 << 10;
 
 /// Groups of instructions, one after the other.
 #[derive(Debug)]
-struct Chain(Vec<Group>);
+struct Chain {
+    groups: Vec<Group>,
+    /// The bytes of scratch memory that a group needs at most.
+    scratch: usize,
+}
 
 /// Instructions that go through the data together, in so many strips.
 #[derive(Debug)]
 struct Group {
+    /// The first of its instructions, in the chain's order.
+    first: usize,
     strips: u64,
+    /// The first parts of the instructions.
     links: Vec<Link>,
+    /// By first instruction: several that become acts, or one that does not.
+    runs: Vec<(usize, Option<Run>)>,
+    stages: Vec<Stage>,
+    /// Operands that are read where they were copied from: the instruction, the operand, the instruction that copies, and how
+    /// much further on it is than the view of that one.
+    moved: Vec<(usize, u8, usize, i64)>,
 }
 
-/// An instruction: the first of its parts, and where its operands lie.
-type Link = (Part, SmallVec<[Place; 8]>);
-
 /// The bytes of an operand in the first strip, and how far on it is in the next one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Bytes {
     memory: usize,
     first: i64,
@@ -74,47 +105,188 @@ struct Bytes {
 }
 
 impl Bytes {
+    /// The bytes of all strips.
+    fn all(&self, strips: i64) -> Bytes {
+        let end = self.end.saturating_add(self.step.saturating_mul(strips - 1));
+        Bytes { end, step: 0, ..*self }
+    }
+
     /// Do no two different strips of these touch the same byte?
     fn is_apart(&self, other: &Bytes, strips: i64) -> bool {
-        let all = |b: &Bytes| (b.first, b.end.saturating_add(b.step.saturating_mul(strips - 1)));
-        let ((first, end), (others, its_end)) = (all(self), all(other));
         let together = self.end.max(other.end) - self.first.min(other.first);
-        self.memory != other.memory
-            || end <= others
-            || its_end <= first
-            || (self.step == other.step && together <= self.step)
+        !self.all(strips).meets(&other.all(strips)) || (self.step == other.step && together <= self.step)
+    }
+
+    /// Is there a byte that both have?
+    fn meets(&self, other: &Bytes) -> bool {
+        self.memory == other.memory && other.first < self.end && self.first < other.end
+    }
+
+    fn is_within(&self, other: &Bytes) -> bool {
+        self.memory == other.memory && other.first <= self.first && self.end <= other.end
     }
 }
 
-/// What an instruction touches.
-fn bytes((part, places): &Link) -> impl Iterator<Item = Option<Bytes>> + '_ {
-    part.sides.iter().enumerate().map(|(n, side)| {
-        let Side { operand, span, step } = *side;
-        let place = places.get(usize::from(operand))?;
+/// What an instruction touches, what it writes first.
+fn bytes(link: &Link) -> Option<SmallVec<[Bytes; 4]>> {
+    let side = |n: usize| {
+        let side = link.part.sides.get(n)?;
+        let place = link.places.get(usize::from(side.operand))?;
         let at = i64::try_from(place.at).ok()?;
-        let (first, end) = (at.checked_add(span.0)?, at.checked_add(span.1)?);
-        let is_forward = step >= 0;
-        is_forward.then_some(Bytes { memory: place.memory.index(), first, end, step, is_written: n == 0 })
-    })
+        let (first, end) = (at.checked_add(side.span.0)?, at.checked_add(side.span.1)?);
+        let is_forward = side.step >= 0;
+        let memory = place.memory.index();
+        is_forward.then_some(Bytes { memory, first, end, step: side.step, is_written: n == 0 })
+    };
+    (0..link.part.sides.len()).map(side).collect()
 }
 
 impl Group {
-    fn alone(link: Link) -> Group {
-        Group { strips: 1, links: vec![link] }
+    fn alone(first: usize, link: Link) -> Group {
+        let moved = Vec::new();
+        Group { first, strips: 1, links: vec![link], runs: vec![(0, None)], stages: vec![Stage::One(0)], moved }
     }
 
     /// Whole instructions as one group, if they can be.
-    fn new(links: &[Link]) -> Option<Group> {
-        let rounds = links.iter().map(|link| link.0.rounds).reduce(gcd)?;
-        let bytes = distinct(links)?;
-        let most = links.iter().map(|link| link.0.rounds / link.0.least).min()?.max(1);
+    fn new(first: usize, links: &[Link]) -> Option<Group> {
+        let made = |strips: u64, links: Vec<Link>, runs| Group {
+            first,
+            strips,
+            links,
+            runs,
+            stages: Vec::new(),
+            moved: Vec::new(),
+        };
+        // Copies alone gain nothing by strips, and in registers none are needed.
+        if links.iter().all(|link| link.part.is_copy()) {
+            return Some(made(1, links.to_vec(), (0..links.len()).map(|n| (n, None)).collect()));
+        }
+        if let Some(run) = Run::new(links, 1) {
+            return Some(made(1, links.to_vec(), vec![(0, Some(run))]));
+        }
+        let rounds = links.iter().map(|link| link.part.rounds).reduce(gcd)?;
+        let touched = distinct(links)?;
+        let most = links.iter().map(|link| link.part.rounds / link.part.least).min()?.max(1);
         let mut shares = (1..=rounds.min(most)).filter(|n| rounds.is_multiple_of(*n));
-        let strips = shares.clone().find(|n| bytes / n <= STRIP).or_else(|| shares.next_back())?;
-        let first: Vec<Link> =
-            links.iter().map(|(part, places)| Some((part.first_of(strips)?, places.clone()))).collect::<Option<_>>()?;
-        let is_worth_it = strips == 1 || bytes / strips >= LEAST;
-        (is_worth_it && are_apart(&first, strips)?).then_some(Group { strips, links: first })
+        let strips = shares.clone().find(|n| touched / n <= STRIP).or_else(|| shares.next_back())?;
+        let part = |link: &Link| Some(Link::new(link.part.first_of(strips)?, link.places.clone()));
+        let links: Vec<Link> = links.iter().map(part).collect::<Option<_>>()?;
+        let is_worth_it = strips == 1 || touched / strips >= LEAST;
+        (is_worth_it && are_apart(&links, strips)?).then(|| made(strips, links, Vec::new()))
     }
+
+    /// Finds the instructions that become acts together.
+    fn find_runs(&mut self) {
+        if !self.runs.is_empty() {
+            return;
+        }
+        let strips = i64::try_from(self.strips).unwrap_or(i64::MAX);
+        let mut n = 0;
+        while n < self.links.len() {
+            let run = self.links.get(n..).and_then(|links| Run::longest(links, strips));
+            let len = run.as_ref().map_or(1, Run::len);
+            self.runs.push((n, run));
+            n += len;
+        }
+    }
+
+    /// The run that an instruction is in, and its place there.
+    fn member(&self, n: usize) -> Option<(&Run, usize)> {
+        let (first, run) = self.runs.iter().rev().find(|(first, _)| *first <= n)?;
+        Some((run.as_ref()?, n - first))
+    }
+
+    /// Who reads from memory what an instruction makes, and whether what it makes is overwritten, or changed in part.
+    fn readers(&self, n: usize, all: &[SmallVec<[Bytes; 4]>], strips: i64) -> Readers {
+        let mut found = Readers::default();
+        let Some(to) = all.get(n).and_then(|sides| sides.first()).map(|to| to.all(strips)) else { return found };
+        for (later, sides) in all.iter().enumerate().skip(n + 1) {
+            let run = self.member(later);
+            for (k, _) in sides.iter().enumerate().filter(|(k, side)| *k > 0 && side.all(strips).meets(&to)) {
+                if !run.is_some_and(|(run, at)| run.is_own(at, k)) {
+                    found.list.push((later, k));
+                }
+            }
+            if run.zip(self.member(n)).is_some_and(|((run, at), own)| run.overwrites(at, own)) {
+                found.is_overwritten = true;
+                break;
+            }
+            found.is_changed |= sides.first().is_some_and(|side| side.all(strips).meets(&to));
+        }
+        found
+    }
+
+    /// Decides what is written, and where. `read` are the bytes that later groups read; `is_dead` tells which instructions of the
+    /// chain make what nobody needs after it. Gives the bytes of scratch memory that it takes.
+    fn finish(&mut self, read: &[Bytes], is_dead: impl Fn(usize) -> bool) -> Option<usize> {
+        self.find_runs();
+        let strips = i64::try_from(self.strips).ok()?;
+        let all: Vec<SmallVec<[Bytes; 4]>> = self.links.iter().map(bytes).collect::<Option<_>>()?;
+        let mut slots: FxHashMap<(usize, usize), usize> = FxHashMap::default();
+        let mut homes: Vec<(usize, usize, usize)> = Vec::new();
+        let mut scratch = 0usize;
+        let mut is_put = vec![true; self.links.len()];
+        for (n, put) in is_put.iter_mut().enumerate() {
+            let Readers { list, is_overwritten, is_changed } = self.readers(n, &all, strips);
+            let to = *all.get(n)?.first()?;
+            let is_read = read.iter().any(|bytes| bytes.meets(&to.all(strips)));
+            if !is_overwritten && (is_read || !is_dead(self.first + n)) {
+                continue;
+            }
+            let run = self.member(n);
+            if list.is_empty() {
+                *put = !(run.is_some() || self.links.get(n)?.part.is_copy());
+                continue;
+            }
+            // Some rows of it at a time, where all that read it do so in the same run.
+            let is_near = |(later, side): &(usize, usize)| match (run, self.member(*later)) {
+                (Some((run, at)), Some((other, its))) => std::ptr::eq(run, other) && run.rereads(its, *side, at),
+                _ => false,
+            };
+            let touched = match run {
+                Some((run, at)) if list.iter().all(is_near) => {
+                    slots.extend(list.iter().copied().chain([(n, 0)]).map(|side| (side, scratch)));
+                    run.slot_bytes(at)
+                }
+                _ => {
+                    // A strip of it, where they read nothing else.
+                    let near = |(later, side): &(usize, usize)| {
+                        let bytes = all.get(*later)?.get(*side)?;
+                        let is_inside = bytes.is_within(&to) && bytes.step == to.step;
+                        is_inside.then(|| {
+                            Some((*later, *side, scratch.checked_add_signed((bytes.first - to.first) as isize)?))
+                        })?
+                    };
+                    let found = list.iter().map(near).collect::<Option<Vec<_>>>();
+                    let is_whole = self.links.get(n)?.part.is_solid(0) && !is_changed && self.strips > 1;
+                    let Some(found) = found.filter(|_| is_whole) else { continue };
+                    homes.extend(found.into_iter().chain([(n, 0, scratch)]));
+                    usize::try_from(to.end - to.first).ok()?
+                }
+            };
+            scratch = scratch.checked_add(touched)?.next_multiple_of(64);
+        }
+        for (n, side, home) in homes {
+            let link = self.links.get_mut(n)?;
+            link.homes.resize(link.part.sides.len(), None);
+            *link.homes.get_mut(side)? = Some(home);
+        }
+        let stage = |(first, run): &(usize, Option<Run>)| match run {
+            Some(run) => Some(Stage::Fused(run.fused(*first, |n| is_put.get(n) != Some(&false), &slots))),
+            None => (is_put.get(*first) != Some(&false)).then_some(Stage::One(*first)),
+        };
+        self.stages = self.runs.iter().filter_map(stage).collect();
+        Some(scratch)
+    }
+}
+
+/// What happens in a group to what one of its instructions makes.
+#[derive(Debug, Default)]
+struct Readers {
+    /// The instructions and sides that read it from memory.
+    list: Vec<(usize, usize)>,
+    is_overwritten: bool,
+    is_changed: bool,
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -126,8 +298,7 @@ fn distinct(links: &[Link]) -> Option<u64> {
     let mut seen: Vec<(usize, i64)> = Vec::new();
     let mut sum = 0u64;
     for link in links {
-        for b in bytes(link) {
-            let b = b?;
+        for b in bytes(link)? {
             if !seen.contains(&(b.memory, b.first)) {
                 seen.push((b.memory, b.first));
                 sum = sum.saturating_add(b.end.abs_diff(b.first));
@@ -142,7 +313,7 @@ fn are_apart(first: &[Link], strips: u64) -> Option<bool> {
     let strips = i64::try_from(strips).ok()?;
     let mut before: Vec<Bytes> = Vec::new();
     for link in first {
-        let own: SmallVec<[Bytes; 4]> = bytes(link).collect::<Option<_>>()?;
+        let own = bytes(link)?;
         let meets = |a: &Bytes, b: &Bytes| (a.is_written || b.is_written) && !a.is_apart(b, strips);
         if own.iter().any(|b| before.iter().any(|a| meets(a, b))) {
             return Some(false);
@@ -152,27 +323,141 @@ fn are_apart(first: &[Link], strips: u64) -> Option<bool> {
     Some(true)
 }
 
+/// An operand of an instruction that is read where it was copied from.
+struct Moved {
+    link: usize,
+    operand: u8,
+    /// The instruction that copies.
+    copy: usize,
+    place: Place,
+}
+
+/// Finds operands that hold what an earlier one copied as it lies, and nobody has changed since, here or there.
+fn moved(links: &[Link]) -> Vec<Moved> {
+    let all: Vec<Option<SmallVec<[Bytes; 4]>>> = links.iter().map(bytes).collect();
+    let written = |n: usize| all.get(n)?.as_ref()?.first();
+    let mut found = Vec::new();
+    for (n, link) in links.iter().enumerate() {
+        let sides = &link.part.sides;
+        for (k, side) in sides.iter().enumerate().skip(1) {
+            let is_alone = sides.iter().filter(|other| other.operand == side.operand).count() == 1;
+            let find = || {
+                let bytes = *all.get(n)?.as_ref()?.get(k)?;
+                let copy = (0..n).rev().find(|m| written(*m).is_none_or(|to| to.meets(&bytes)))?;
+                let (to, from) = (*written(copy)?, *all.get(copy)?.as_ref()?.get(1)?);
+                let source = links.get(copy)?;
+                let by = from.first - to.first;
+                let there = Bytes { memory: from.memory, first: bytes.first + by, end: bytes.end + by, ..bytes };
+                let is_same = source.part.is_plain_copy() && bytes.is_within(&to);
+                let is_changed = (copy..=n).any(|m| written(m).is_none_or(|to| to.meets(&there)));
+                let place = source.places.get(usize::from(source.part.sides.get(1)?.operand))?;
+                let at = link.places.get(usize::from(side.operand))?.at.checked_add_signed(by as isize)?;
+                (is_same && !is_changed && is_alone).then_some(Moved {
+                    link: n,
+                    operand: side.operand,
+                    copy,
+                    place: Place { memory: place.memory, at },
+                })
+            };
+            found.extend(find());
+        }
+    }
+    found
+}
+
 impl Chain {
-    fn new(links: impl IntoIterator<Item = Link>) -> Chain {
-        let mut groups: Vec<Group> = Vec::new();
-        // The whole instructions of the last group.
-        let mut open: Vec<Link> = Vec::new();
-        for link in links {
-            open.push(link.clone());
-            match (Group::new(&open).filter(|_| open.len() > 1), groups.last_mut()) {
-                (Some(group), Some(last)) => *last = group,
-                _ => {
-                    open = vec![link.clone()];
-                    groups.push(Group::alone(link));
+    /// A chain of instructions; by each of them, the operands (a bit each tile) that nobody needs after it.
+    fn new(mut links: Vec<Link>, dead: &[u32]) -> Chain {
+        let place = |n: usize, side: usize| {
+            let link: &Link = links.get(n)?;
+            let operand = link.part.sides.get(side)?.operand;
+            Some((operand, *link.places.get(usize::from(operand))?))
+        };
+        let ends = |n: usize, side: usize, at: Place| {
+            let bit =
+                |operand: u8| dead.get(n).and_then(|dead| dead.checked_shr(u32::from(operand) / 2)).unwrap_or(0) & 1;
+            place(n, side).is_some_and(|(operand, place)| place == at && bit(operand) == 1)
+        };
+        let is_dead = |n: usize| {
+            let Some((_, at)) = place(n, 0) else { return false };
+            (n + 1..links.len()).any(|later| (1..4).any(|side| ends(later, side, at)))
+        };
+        let is_dead: Vec<bool> = (0..links.len()).map(is_dead).collect();
+        let moved = moved(&links);
+        for m in &moved {
+            let place = links.get_mut(m.link).and_then(|link| link.places.get_mut(usize::from(m.operand)));
+            place.into_iter().for_each(|place| *place = m.place);
+        }
+        let mut groups = Chain::groups(&links);
+        let mut scratch = 0;
+        for n in 0..groups.len() {
+            let later =
+                groups.get(n + 1..).unwrap_or(&[]).iter().map(|group| group.first).next().unwrap_or(links.len());
+            let read = links.get(later..).unwrap_or(&[]).iter();
+            let read: Option<Vec<Bytes>> = read
+                .map(|link| Some(bytes(link)?.into_iter().skip(1)))
+                .collect::<Option<Vec<_>>>()
+                .map(|all| all.into_iter().flatten().collect());
+            let Some(group) = groups.get_mut(n) else { continue };
+            let done = read.and_then(|read| group.finish(&read, |n| is_dead.get(n) == Some(&true)));
+            match done {
+                Some(bytes) => scratch = scratch.max(bytes),
+                None => group.stages = (0..group.links.len()).map(Stage::One).collect(),
+            }
+            for m in moved.iter().filter(|m| (group.first..group.first + group.links.len()).contains(&m.link)) {
+                let view = links.get(m.copy).and_then(|copy| {
+                    let operand = copy.part.sides.get(1)?.operand;
+                    (usize::from(operand) + 1 == copy.places.len()).then(|| copy.places.last().copied())?
+                });
+                if let Some(view) = view {
+                    group.moved.push((m.link - group.first, m.operand, m.copy, m.place.at as i64 - view.at as i64));
                 }
             }
         }
-        Chain(groups)
+        Chain { groups, scratch }
     }
 
-    fn run(&self, memories: &mut Memories) -> Result<(), Failure> {
-        for group in &self.0 {
-            let done = run_parts(&group.links, group.strips, memories.list_mut());
+    fn groups(links: &[Link]) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        // The first of the whole instructions of the last group.
+        let mut open = 0;
+        for (n, link) in links.iter().enumerate() {
+            let together =
+                links.get(open..=n).filter(|links| links.len() > 1).and_then(|links| Group::new(open, links));
+            match (together, groups.last_mut()) {
+                (Some(group), Some(last)) => *last = group,
+                _ => {
+                    open = n;
+                    groups.push(Group::alone(n, link.clone()));
+                }
+            }
+        }
+        groups
+    }
+
+    /// Runs it; views of global memory start where `view` says, by instruction.
+    fn run(
+        &mut self,
+        memories: &mut Memories,
+        scratch: &mut AlignedBytes,
+        view: impl Fn(usize) -> Option<Place>,
+    ) -> Result<(), Failure> {
+        if scratch.len() < self.scratch {
+            *scratch = AlignedBytes::zeroed(self.scratch);
+        }
+        for group in &mut self.groups {
+            for (n, link) in group.links.iter_mut().enumerate() {
+                if let (Some(place), Some(view)) = (link.places.last_mut(), view(group.first + n)) {
+                    *place = view;
+                }
+            }
+            for (n, operand, copy, by) in &group.moved {
+                let place = group.links.get_mut(*n).and_then(|link| link.places.get_mut(usize::from(*operand)));
+                if let (Some(place), Some(view)) = (place, view(*copy)) {
+                    place.at = view.at.wrapping_add_signed(*by as isize);
+                }
+            }
+            let done = run_stages(&group.links, &group.stages, group.strips, memories.list_mut(), scratch);
             done.map_err(|e| Prepared::outside(&e, false))?;
         }
         Ok(())
@@ -180,9 +465,10 @@ impl Chain {
 }
 
 impl Engine {
-    /// Lets the current variant of a cache wait, if its bytes can be moved later: what it does to defined bits is done. Tells
-    /// whether it waits.
-    pub(crate) fn defer(&mut self, cache: usize) -> Result<bool, Failure> {
+    /// Lets the current variant of a cache wait, if its bytes can be moved later: what it does to defined bits is done. Its view
+    /// starts at byte `start` of its buffer, and nobody needs the tile operands of `dead` (a bit each) after it. Tells whether it
+    /// waits.
+    pub(crate) fn defer(&mut self, cache: usize, start: usize, dead: u32) -> Result<bool, Failure> {
         let Some((at, entry)) = self.caches.get_mut(cache).and_then(|c| c.current_mut()) else { return Ok(false) };
         // Small ones come along where something waits already.
         let least = if self.waiting.is_empty() { WORTHWHILE } else { 1 };
@@ -190,11 +476,12 @@ impl Engine {
         let Some(prepared) = entry.prepared.as_mut().filter(|p| p.shared >= least && is_plain) else {
             return Ok(false);
         };
-        let Some(effect) = prepared.note(&mut self.memories) else { return Ok(false) };
+        let Some(effect) = prepared.note(&mut self.memories, start) else { return Ok(false) };
         if effect.left_undefined {
             entry.undefined_at = self.issued;
         }
-        self.waiting.list.push((cache, at));
+        self.waiting.bytes = self.waiting.bytes.saturating_add(prepared.shared);
+        self.waiting.list.push(Waits { cache, at, dead });
         if self.waiting.list.len() == MOST {
             self.settle()?;
         }
@@ -204,25 +491,46 @@ impl Engine {
     /// Moves the bytes of all instructions that wait.
     pub(crate) fn settle(&mut self) -> Result<(), Failure> {
         let list = std::mem::take(&mut self.waiting.list);
+        let touched = std::mem::take(&mut self.waiting.bytes);
         let (caches, memories) = (&self.caches, &mut self.memories);
-        let prepared = |(cache, at): &(usize, usize)| caches.get(*cache)?.entries.get(*at)?.prepared.as_ref();
+        let prepared = |w: &Waits| caches.get(w.cache)?.entries.get(w.at)?.prepared.as_ref();
         if let [only] = list.as_slice() {
             return prepared(only).map_or(Ok(()), |p| p.move_bytes(memories));
         }
+        let view = |n: usize| prepared(list.get(n)?)?.view();
         let mut key = std::mem::take(&mut self.waiting.key);
         key.clear();
-        for (cache, at) in &list {
-            key.extend([*cache as u64, *at as u64, caches.get(*cache).map_or(0, |c| c.age)]);
-        }
-        if !self.waiting.chains.contains_key(key.as_slice()) {
-            if self.waiting.chains.len() >= CHAINS {
-                self.waiting.chains.clear();
+        for (n, w) in list.iter().enumerate() {
+            key.extend([w.cache as u64, w.at as u64, caches.get(w.cache).map_or(0, |c| c.age)]);
+            // Views of one buffer may lie anywhere while they lie the same way to each other.
+            if let Some(place) = view(n)
+                && let Some(first) = (0..n).filter_map(view).find(|other| other.memory == place.memory)
+            {
+                key.push(place.at.wrapping_sub(first.at) as u64);
             }
-            let link = |p: &Prepared| Some((p.plan.part()?, p.places.clone()));
-            let chain = Chain::new(list.iter().filter_map(|at| link(prepared(at)?)));
-            self.waiting.chains.insert(key.as_slice().into(), chain);
         }
-        let done = self.waiting.chains.get(key.as_slice()).map_or(Ok(()), |chain| chain.run(memories));
+        let Waiting { chains, scratch, .. } = &mut self.waiting;
+        if chains.len() >= CHAINS {
+            chains.clear();
+        }
+        let is_large = touched / list.len() as u64 >= LARGE;
+        let done = match chains.get_mut(key.as_slice()) {
+            Some(Some(chain)) => chain.run(memories, scratch, view),
+            // What comes once is done before a chain of it is made.
+            None if !is_large => {
+                chains.insert(key.as_slice().into(), None);
+                list.iter().filter_map(prepared).try_for_each(|p| p.move_bytes(memories))
+            }
+            _ => {
+                let link = |w: &Waits| {
+                    let p = prepared(w)?;
+                    Some(Link::new(p.plan.part()?, p.places.clone()))
+                };
+                let dead: SmallVec<[u32; MOST]> = list.iter().map(|w| w.dead).collect();
+                let chain = Chain::new(list.iter().filter_map(link).collect(), &dead);
+                chains.entry(key.as_slice().into()).or_default().insert(chain).run(memories, scratch, view)
+            }
+        };
         self.waiting.key = key;
         done
     }
@@ -251,9 +559,9 @@ mod tests {
             let tiles: Vec<_> = tiles.collect();
             engine.issue(&tadd, &tiles).unwrap();
             let prepared = engine.caches[0].current().and_then(|entry| entry.prepared.as_ref()).unwrap();
-            links.push((prepared.plan.part().unwrap(), prepared.places.clone()));
+            links.push(Link::new(prepared.plan.part().unwrap(), prepared.places.clone()));
         }
-        Chain::new(links).0.iter().map(|group| (group.strips, group.links.len())).collect()
+        Chain::new(links, &[]).groups.iter().map(|group| (group.strips, group.links.len())).collect()
     }
 
     #[test]

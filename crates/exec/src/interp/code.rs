@@ -320,12 +320,14 @@ pub(crate) struct Site {
     pub binds: Option<(Bind, TileSlot, TileSlot)>,
     /// Is it one of several in a row whose bytes may wait for each other?
     pub may_wait: bool,
+    /// By tile operand, a bit each: nobody needs what it holds after this instruction.
+    pub dead: u32,
 }
 
 impl Site {
     /// Does it do no more than what its tiles say to their contents?
     fn is_simple(&self) -> bool {
-        let is_moved = self.global.is_some() || self.init.is_some() || self.binds.is_some();
+        let is_moved = self.init.is_some() || self.binds.is_some();
         !is_moved && !self.expands && !self.is_configured
     }
 }
@@ -373,6 +375,9 @@ impl Code {
                     | Support::SetValid { .. }
                     | Support::BlockIndex(_)
                     | Support::BlockCount(_)
+                    | Support::MakeView(_)
+                    | Support::Partition(_)
+                    | Support::AddPtr { .. }
                     | Support::Order(_)
             ),
             Code::For(_) | Code::If(_) | Code::While(_) | Code::Meet(..) => false,

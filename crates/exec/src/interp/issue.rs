@@ -35,9 +35,13 @@ impl Exec<'_> {
         if !site.results.is_empty() {
             self.begin_results(site)?;
         }
+        if site.global.is_some() && self.cx.blocks > 1 {
+            self.engine.memories.set_writer(site.at.0);
+        }
         self.choose(index, site)?;
         self.observe_issue(index, site)?;
-        if self.engine.defer(index)? {
+        let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
+        if self.engine.defer(index, start, site.dead)? {
             return Ok(());
         }
         self.settle()?;

@@ -11,6 +11,7 @@ mod cores;
 mod follow;
 mod global;
 mod issue;
+mod lives;
 mod meeting;
 mod objects;
 mod observe;

@@ -6,6 +6,7 @@
 use super::code::{Program, TileSlot, Var, slot_bits};
 use super::compile::compile;
 use super::cores::{Cores, Process};
+use super::lives;
 use super::meeting;
 use super::races::Owners;
 use super::step::{Context, Exec};
@@ -49,7 +50,11 @@ pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
     let compiled =
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
-    let programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
+    let mut programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
+    if let ([program], true) = (programs.as_mut_slice(), run.fuses) {
+        let outputs = run.outputs.iter().map(|output| output.0).chain(run.func.outputs.iter().copied());
+        lives::find(program, run.placement, outputs, run.tracked);
+    }
     let blocks = run.blocks.max(1);
     let progress = run.progress.clone();
     scalars_are_bound(&run)?;

@@ -3,7 +3,9 @@
 #[cfg(target_arch = "x86_64")]
 use super::Level;
 use super::element::*;
-use crate::nest::read_bits;
+use super::{Staged, What};
+use crate::nest::{DST, read_bits};
+use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
@@ -70,6 +72,70 @@ pub(super) fn fold_rows(
     }
     let _ = (func, from, to, results, elements, rows, pitch);
     None
+}
+
+/// A fold of rows of f32 whose operands were found inside their memories.
+pub(super) struct BegunFold {
+    #[cfg(target_arch = "x86_64")]
+    kernel: super::x86::RowFold,
+    /// The first row and the first result, and how far it is to those of the next strip.
+    rows: (*mut u8, isize),
+    out: (*mut u8, isize),
+    pitch: isize,
+    depth: usize,
+    start: f32,
+    results: usize,
+    /// From one result to the next.
+    step: isize,
+}
+
+impl BegunFold {
+    /// The fold on a destination and a source that start here, where the machine has a kernel for it.
+    pub fn new(staged: &Staged, at: &[(*mut u8, isize)]) -> Option<BegunFold> {
+        let (What::Reduce { func, to: Elem::F32, extent: [results, 1, depth], starts: false }, [input], [out, rows]) =
+            (staged.what, staged.inputs.as_slice(), at)
+        else {
+            return None;
+        };
+        let ((first, pitch), [into]) = (input.rows?, staged.output.nests.as_slice()) else { return None };
+        let [dim] = into.dims.as_slice() else { return None };
+        #[cfg(target_arch = "x86_64")]
+        if input.elem == Elem::F32 && results >= 16 && Level::best() >= Level::Avx512 {
+            return Some(BegunFold {
+                kernel: super::x86::row_fold(func)?,
+                rows: (rows.0.wrapping_add(first), rows.1),
+                out: (out.0.wrapping_offset(into.base[DST] as isize), out.1),
+                pitch,
+                depth,
+                start: f32::from_bits(func.start(Elem::F32) as u32),
+                results,
+                step: dim.step[DST] as isize,
+            });
+        }
+        let _ = (func, results, depth, out, rows, first, pitch, dim);
+        None
+    }
+
+    /// Runs it on the strip with this number.
+    ///
+    /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
+    pub unsafe fn run(&self, number: isize) {
+        let mut out: SmallVec<[f32; 64]> = SmallVec::from_elem(0.0, self.results);
+        let rows = self.rows.0.wrapping_offset(self.rows.1 * number);
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the spans were checked for the first and the last strip, and the machine has the instructions.
+        unsafe {
+            (self.kernel)(rows, self.pitch, self.depth, self.start, &mut out);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (rows, self.pitch, self.depth, self.start);
+        let mut to = self.out.0.wrapping_offset(self.out.1 * number);
+        for result in out {
+            // SAFETY: one of the results of the strip.
+            unsafe { to.cast::<f32>().write_unaligned(result) };
+            to = to.wrapping_offset(self.step);
+        }
+    }
 }
 
 /// The place of the first greatest or least element of each result, or that element (isa/reduce.md 5).

@@ -133,35 +133,33 @@ impl MapKernel {
         MapKernel { spans: [0, 1, 2, 3].map(|k: usize| nest.span(k)), nest, ..self.clone() }
     }
 
-    /// The nest on operands at places of memories that are there in this order, to be run at once and so many times, each time
-    /// these steps further on; none where it has more than two loops.
-    pub(super) fn begin(
-        &self,
-        memories: &[(*mut u8, usize)],
-        places: &[Place],
-        steps: &[i64],
-        times: i64,
-    ) -> Result<Option<Begun>, OutOfBounds> {
-        let n = self.nest.operands();
-        let mut at = [(std::ptr::null_mut::<u8>(), 0); OPERANDS];
-        for k in 0..n {
-            let (place, step) = places.get(k).zip(steps.get(k)).ok_or(OutOfBounds::NOWHERE)?;
-            let (memory, len) = *memories.get(place.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
-            // The first time and the last one, and steps go forward: so do those between them.
-            let last = step.checked_mul(times - 1).and_then(|last| usize::try_from(last).ok()?.checked_add(place.at));
-            OutOfBounds::check(self.spans[k], place.at, len)?;
-            OutOfBounds::check(self.spans[k], last.ok_or(OutOfBounds::NOWHERE)?, len)?;
-            at[k] = (memory.wrapping_add(place.at).wrapping_offset(self.nest.base[k] as isize), *step as isize);
-        }
-        let (mut start, mut step) = ([at[DST].0; OPERANDS], [at[DST].1; OPERANDS]);
+    /// What it computes.
+    pub(super) fn mapped(&self) -> &Mapped {
+        &self.mapped
+    }
+
+    /// The value of an argument that is a scalar among floats.
+    pub(super) fn scalar(&self, arg: usize) -> f32 {
+        self.scalars.get(arg).map_or(0.0, |[a, b, c, d, ..]| f32::from_ne_bytes([*a, *b, *c, *d]))
+    }
+
+    /// The nest on operands that start here, to be run at once and any number of times, each time these steps further on; none
+    /// where it has more than two loops.
+    pub(super) fn begin(&self, at: &[(*mut u8, isize)]) -> Option<Begun> {
+        let operand = |k: usize| {
+            let (start, step) = *at.get(k)?;
+            Some((start.wrapping_offset(self.nest.base[k] as isize), step))
+        };
+        let first = operand(DST)?;
+        let (mut start, mut step) = ([first.0; OPERANDS], [first.1; OPERANDS]);
         for k in 0..ARGS {
             (start[k + 1], step[k + 1]) = match self.from[k] {
                 0 => (self.scalars[k].as_ptr().cast_mut(), 0),
-                operand => at[operand],
+                from => operand(from)?,
             };
         }
         let begun = self.raw.map(|raw| Begun { raw, start, step, loops: self.loops() });
-        Ok(begun.filter(|_| self.nest.dims.len() <= 2))
+        begun.filter(|_| self.nest.dims.len() <= 2)
     }
 
     /// Runs the nest; the places are those of its operands.

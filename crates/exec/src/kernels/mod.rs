@@ -52,6 +52,7 @@ mod element;
 mod fill;
 mod fixpipe;
 mod fold;
+mod fused;
 mod indices;
 mod map;
 mod pack;
@@ -68,10 +69,11 @@ mod x86;
 pub use bytes::AlignedBytes;
 pub use convert::{Conversion, Convert, Params};
 pub(crate) use fill::{Rows, fill};
+pub(crate) use fused::Run;
 pub(crate) use indices::{are_below, fold_indices, scatter};
 pub use map::{MapKernel, Mapped};
 pub(crate) use pair::Pair;
-pub(crate) use part::{Part, Side, run_parts};
+pub(crate) use part::{Link, Part, Stage, run_stages};
 pub(crate) use records::{merge, sort};
 pub use scalar::Sides;
 pub use staged::Staged;
@@ -224,6 +226,23 @@ impl Kernel {
             _ => self.scalar(&mut bytes, at),
         }
         Ok(())
+    }
+
+    /// Is it one that [`Kernel::run_at`] runs?
+    fn is_raw(&self) -> bool {
+        matches!(self.kind, Kind::Raw(_))
+    }
+
+    /// Copies between operands that start here.
+    ///
+    /// Safety: it is raw, its spans from there on are readable and writable, and nobody else touches them.
+    unsafe fn run_at(&self, src: *const u8, dst: *mut u8) {
+        if let Kind::Raw(raw) = self.kind {
+            walk(&self.outer, self.base, &mut |[s, d]| {
+                // SAFETY: every point of the loops lies inside the spans.
+                unsafe { raw(src.wrapping_offset(s as isize), dst.wrapping_offset(d as isize), &self.inner) }
+            });
+        }
     }
 
     fn scalar(&self, bytes: &mut Sides<'_>, at: [usize; 2]) {

@@ -1,9 +1,11 @@
 //! Parts of an instruction: the same work on a share of its rows, so that several instructions can go through the data
 //! together.
 
+use super::fold::BegunFold;
+use super::fused::{BegunActs, Fused};
 use super::map::Begun;
 use super::{Kernel, Level, MapKernel, OutOfBounds, Staged, What};
-use crate::nest::{DST, Nest, Place, SRC};
+use crate::nest::{DST, Nest, Place, SRC, sides};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -20,12 +22,19 @@ pub(crate) struct Part {
 }
 
 /// So many rows are folded at a time.
-const ROWS: u64 = 32;
+const ROWS: u64 = 16;
 
 #[derive(Clone, Debug)]
 enum Work {
     Map(Box<MapKernel>),
+    Copy(Box<(Kernel, Nest)>),
     Fold(Arc<Staged>),
+}
+
+/// What an instruction does to each element.
+pub(super) enum Does<'a> {
+    Copy,
+    Map(&'a MapKernel),
 }
 
 /// An operand of a part.
@@ -39,20 +48,49 @@ pub(crate) struct Side {
     pub step: i64,
 }
 
+/// An instruction of several that go through the data together.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub part: Part,
+    /// Where its operands lie.
+    pub places: SmallVec<[Place; 8]>,
+    /// Where its operands lie in the scratch memory, by side: the byte there that stands for the first one of the span, while a
+    /// strip goes through; the next strip takes the same.
+    pub homes: SmallVec<[Option<usize>; 4]>,
+}
+
+impl Link {
+    pub fn new(part: Part, places: SmallVec<[Place; 8]>) -> Link {
+        Link { part, places, homes: SmallVec::new() }
+    }
+
+    fn home(&self, side: usize) -> Option<usize> {
+        self.homes.get(side).copied().flatten()
+    }
+}
+
 impl Part {
     /// All of a computing nest that the machine has vectors for.
     pub fn of_map(operands: &[u8], kernel: &MapKernel) -> Option<Part> {
         Part::map(operands, kernel, kernel.vectors()?.clone(), 1)
     }
 
-    fn map(operands: &[u8], kernel: &MapKernel, mut nest: Nest, parts: u64) -> Option<Part> {
-        let outer = nest.dims.first_mut()?;
-        outer.extent /= parts;
-        let (rounds, steps) = (outer.extent, outer.step);
-        let in_bytes = nest.bits.iter().all(|bits| *bits != 4);
-        let side = |(k, operand): (usize, &u8)| side(*operand, &nest, k, steps[k].checked_mul(rounds as i64)?);
-        let sides = operands.iter().enumerate().map(side).collect::<Option<_>>()?;
-        in_bytes.then(|| Part { kernel: Work::Map(Box::new(kernel.over(nest))), sides, rounds, least: 1 })
+    fn map(operands: &[u8], kernel: &MapKernel, nest: Nest, parts: u64) -> Option<Part> {
+        let (nest, sides, rounds) = divided(operands, nest, parts)?;
+        Some(Part { kernel: Work::Map(Box::new(kernel.over(nest))), sides, rounds, least: 1 })
+    }
+
+    /// All of a copy of rows.
+    pub fn of_copy(src: u8, dst: u8, nest: &Nest) -> Option<Part> {
+        let size = i64::from(nest.bits[DST] / 8);
+        let is_in_rows = nest.dims.last().is_some_and(|row| row.step[DST] == size && row.step[SRC] == size);
+        (is_in_rows && nest.bits[DST] == nest.bits[SRC]).then(|| Part::copy(&[dst, src], nest.clone(), 1))?
+    }
+
+    fn copy(operands: &[u8], nest: Nest, parts: u64) -> Option<Part> {
+        let (nest, sides, rounds) = divided(operands, nest, parts)?;
+        let kernel = Kernel::new(&nest, Level::best());
+        Some(Part { kernel: Work::Copy(Box::new((kernel, nest))), sides, rounds, least: 1 })
     }
 
     /// All of a fold of rows.
@@ -100,12 +138,49 @@ impl Part {
         if parts == 0 || !self.rounds.is_multiple_of(parts) {
             return None;
         }
+        let operands: SmallVec<[u8; 4]> = self.sides.iter().map(|side| side.operand).collect();
         match &self.kernel {
-            Work::Map(kernel) => {
-                let operands: SmallVec<[u8; 4]> = self.sides.iter().map(|side| side.operand).collect();
-                Part::map(&operands, kernel, kernel.vectors()?.clone(), parts)
-            }
+            Work::Map(kernel) => Part::map(&operands, kernel, kernel.vectors()?.clone(), parts),
+            Work::Copy(copy) => Part::copy(&operands, copy.1.clone(), parts),
             Work::Fold(staged) => Part::fold(staged, parts),
+        }
+    }
+
+    /// The loops of what is done element by element.
+    pub(super) fn elementwise(&self) -> Option<(&Nest, Does<'_>)> {
+        match &self.kernel {
+            Work::Map(kernel) => Some((kernel.vectors()?, Does::Map(kernel))),
+            Work::Copy(copy) => Some((&copy.1, Does::Copy)),
+            Work::Fold(_) => None,
+        }
+    }
+
+    /// Does it touch all bytes of a side's span?
+    pub fn is_solid(&self, side: usize) -> bool {
+        let Some(at) = self.sides.get(side) else { return false };
+        self.elementwise().is_some_and(|(nest, _)| {
+            let touched = u128::from(nest.elements()) * u128::from(nest.bits[side] / 8);
+            touched == u128::from(at.span.1.abs_diff(at.span.0))
+        })
+    }
+
+    /// Is it a copy of one run of bytes?
+    pub fn is_plain_copy(&self) -> bool {
+        let is_same = |nest: &Nest| nest.dims.iter().all(|dim| dim.step[DST] == dim.step[SRC]);
+        matches!(&self.kernel, Work::Copy(copy) if is_same(&copy.1)) && self.is_solid(DST)
+    }
+
+    /// Does it compute nothing?
+    pub fn is_copy(&self) -> bool {
+        matches!(self.kernel, Work::Copy(_))
+    }
+
+    /// Its rows and columns; one row of all elements where they lie side by side.
+    pub(super) fn shape(&self) -> Option<[u64; 2]> {
+        match self.elementwise()?.0.dims.as_slice() {
+            [all] => Some([1, all.extent]),
+            [rows, columns] => Some([rows.extent, columns.extent]),
+            _ => None,
         }
     }
 
@@ -116,75 +191,150 @@ impl Part {
             let place = places.get(usize::from(side.operand))?;
             Some(Place { at: place.at.checked_add_signed((side.step * number) as isize)?, ..*place })
         };
-        match &self.kernel {
-            Work::Map(kernel) => {
-                for side in &self.sides {
-                    at.push(moved(side).ok_or(OutOfBounds::NOWHERE)?);
-                }
-                kernel.run(memories, &at)
+        if let Work::Fold(staged) = &self.kernel {
+            at.extend_from_slice(places);
+            for side in &self.sides {
+                let place = at.get_mut(usize::from(side.operand)).ok_or(OutOfBounds::NOWHERE)?;
+                *place = moved(side).ok_or(OutOfBounds::NOWHERE)?;
             }
-            Work::Fold(staged) => {
-                at.extend_from_slice(places);
-                for side in &self.sides {
-                    let place = at.get_mut(usize::from(side.operand)).ok_or(OutOfBounds::NOWHERE)?;
-                    *place = moved(side).ok_or(OutOfBounds::NOWHERE)?;
-                }
-                staged.run(memories, &at)
+            return staged.run(memories, &at);
+        }
+        for side in &self.sides {
+            at.push(moved(side).ok_or(OutOfBounds::NOWHERE)?);
+        }
+        match (&self.kernel, at.as_slice()) {
+            (Work::Map(kernel), at) => kernel.run(memories, at),
+            (Work::Copy(copy), [to, from]) => {
+                let (bytes, at) = sides(memories, *from, *to)?;
+                copy.0.run(bytes, at)
             }
+            _ => Err(OutOfBounds::NOWHERE),
         }
     }
 }
 
-/// Runs parts of instructions, each with the places of its operands: so many times all of them, each time on the next parts.
-pub(crate) fn run_parts<M: AsMut<[u8]>>(
-    parts: &[(Part, SmallVec<[Place; 8]>)],
-    times: u64,
-    memories: &mut [M],
-) -> Result<(), OutOfBounds> {
-    let times = i64::try_from(times).unwrap_or(i64::MAX);
-    if let Some(begun) = begin(parts, times, memories)? {
-        for number in 0..times as isize {
-            for part in &begun {
-                // SAFETY: one of the times that it was begun for; `memories` is borrowed and not touched in between.
-                unsafe { part.run(number) };
-            }
-        }
-        return Ok(());
-    }
-    for number in 0..times {
-        for (part, places) in parts {
-            part.run(number, memories, places)?;
-        }
-    }
-    Ok(())
-}
-
-/// The nests of all parts, with pointers that come from one borrow of all memories; none where a part is something else.
-fn begin<M: AsMut<[u8]>>(
-    parts: &[(Part, SmallVec<[Place; 8]>)],
-    times: i64,
-    memories: &mut [M],
-) -> Result<Option<Vec<Begun>>, OutOfBounds> {
-    let start = |memory: &mut M| {
-        let bytes = memory.as_mut();
-        (bytes.as_mut_ptr(), bytes.len())
-    };
-    let all: SmallVec<[(*mut u8, usize); 32]> = memories.iter_mut().map(start).collect();
-    let mut begun = Vec::with_capacity(parts.len());
-    for (part, places) in parts {
-        let Work::Map(kernel) = &part.kernel else { return Ok(None) };
-        let mut at: SmallVec<[Place; 4]> = SmallVec::new();
-        for side in &part.sides {
-            at.push(*places.get(usize::from(side.operand)).ok_or(OutOfBounds::NOWHERE)?);
-        }
-        let steps: SmallVec<[i64; 4]> = part.sides.iter().map(|side| side.step).collect();
-        let Some(one) = kernel.begin(&all, &at, &steps, times)? else { return Ok(None) };
-        begun.push(one);
-    }
-    Ok(Some(begun))
+/// The first of so many equal parts of a nest: its loops, its operands and its rounds.
+fn divided(operands: &[u8], mut nest: Nest, parts: u64) -> Option<(Nest, SmallVec<[Side; 4]>, u64)> {
+    let outer = nest.dims.first_mut()?;
+    outer.extent /= parts;
+    let (rounds, steps) = (outer.extent, outer.step);
+    let side = |(k, operand): (usize, &u8)| side(*operand, &nest, k, steps[k].checked_mul(rounds as i64)?);
+    let sides = operands.iter().enumerate().map(side).collect::<Option<_>>()?;
+    nest.bits.iter().all(|bits| *bits != 4).then_some((nest, sides, rounds))
 }
 
 fn side(operand: u8, nest: &Nest, k: usize, step: i64) -> Option<Side> {
     let (first, end) = nest.span(k);
     Some(Side { operand, span: (i64::try_from(first).ok()?, i64::try_from(end).ok()?), step })
+}
+
+/// What runs on a strip: an instruction of a list by its number, or several that became acts.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    One(usize),
+    Fused(Fused),
+}
+
+/// A stage whose operands were found inside their memories.
+enum Begins<'a> {
+    Map(Begun),
+    Copy(&'a Kernel, [(*mut u8, isize); 2]),
+    Fold(BegunFold),
+    Acts(BegunActs),
+}
+
+/// Runs stages of instructions so many times, each time on the next parts. Operands lie in memories, or in scratch memory.
+pub(crate) fn run_stages<M: AsMut<[u8]>>(
+    links: &[Link],
+    stages: &[Stage],
+    times: u64,
+    memories: &mut [M],
+    scratch: &mut [u8],
+) -> Result<(), OutOfBounds> {
+    let times = i64::try_from(times).unwrap_or(i64::MAX);
+    if let Some(begun) = begin(links, stages, times, memories, scratch)? {
+        for number in 0..times as isize {
+            for stage in &begun {
+                // SAFETY: one of the times that it was begun for; `memories` is borrowed and not touched in between.
+                unsafe {
+                    match stage {
+                        Begins::Map(map) => map.run(number),
+                        Begins::Copy(kernel, [(to, step), (from, by)]) => {
+                            kernel.run_at(from.wrapping_offset(by * number), to.wrapping_offset(step * number));
+                        }
+                        Begins::Fold(fold) => fold.run(number),
+                        Begins::Acts(acts) => acts.run(number),
+                    }
+                }
+            }
+        }
+        return Ok(());
+    }
+    for number in 0..times {
+        for link in links {
+            link.part.run(number, memories, &link.places)?;
+        }
+    }
+    Ok(())
+}
+
+/// All stages, with pointers that come from one borrow of all memories; none where a part is something else.
+fn begin<'a, M: AsMut<[u8]>>(
+    links: &'a [Link],
+    stages: &[Stage],
+    times: i64,
+    memories: &mut [M],
+    scratch: &mut [u8],
+) -> Result<Option<Vec<Begins<'a>>>, OutOfBounds> {
+    let (buffer, room) = (scratch.as_mut_ptr(), scratch.len());
+    let start = |memory: &mut M| {
+        let bytes = memory.as_mut();
+        (bytes.as_mut_ptr(), bytes.len())
+    };
+    let all: SmallVec<[(*mut u8, usize); 32]> = memories.iter_mut().map(start).collect();
+    // Where an operand starts, and the step to the next part: the first and the last part lie inside.
+    let side = |link: &Link, n: usize| {
+        let home = link.home(n);
+        let side = link.part.sides.get(n)?;
+        if let Some(first) = home {
+            let end = first.checked_add(usize::try_from(side.span.1.checked_sub(side.span.0)?).ok()?)?;
+            return (end <= room).then(|| Ok((buffer.wrapping_add(first).wrapping_offset(-side.span.0 as isize), 0)));
+        }
+        let place = link.places.get(usize::from(side.operand))?;
+        let (memory, len) = *all.get(place.memory.index())?;
+        let last =
+            side.step.checked_mul(times - 1).and_then(|last| usize::try_from(last).ok()?.checked_add(place.at))?;
+        let span = (i128::from(side.span.0), i128::from(side.span.1));
+        let found = OutOfBounds::check(span, place.at, len).and(OutOfBounds::check(span, last, len));
+        Some(found.map(|()| (memory.wrapping_add(place.at), side.step as isize)))
+    };
+    let side = |link: &Link, n: usize| side(link, n).unwrap_or(Err(OutOfBounds::NOWHERE));
+    let mut begun = Vec::with_capacity(stages.len());
+    for stage in stages {
+        begun.push(match stage {
+            Stage::Fused(fused) => Begins::Acts(fused.begin((buffer, room), |n, k| {
+                let link = links.get(n).ok_or(OutOfBounds::NOWHERE)?;
+                let base = link.part.elementwise().map_or(0, |(nest, _)| nest.base[k]);
+                side(link, k).map(|(start, step)| (start.wrapping_offset(base as isize), step))
+            })?),
+            Stage::One(n) => {
+                let link = links.get(*n).ok_or(OutOfBounds::NOWHERE)?;
+                let mut at: SmallVec<[(*mut u8, isize); 4]> = SmallVec::new();
+                for k in 0..link.part.sides.len() {
+                    at.push(side(link, k)?);
+                }
+                let begins = match &link.part.kernel {
+                    Work::Map(kernel) => kernel.begin(&at).map(Begins::Map),
+                    Work::Copy(copy) => match at.as_slice() {
+                        [to, from] if copy.0.is_raw() => Some(Begins::Copy(&copy.0, [*to, *from])),
+                        _ => None,
+                    },
+                    Work::Fold(staged) => BegunFold::new(staged, &at).map(Begins::Fold),
+                };
+                let Some(begins) = begins else { return Ok(None) };
+                begins
+            }
+        });
+    }
+    Ok(Some(begun))
 }

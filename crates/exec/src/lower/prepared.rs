@@ -105,11 +105,7 @@ impl Prepared {
 
     /// Runs the instruction; `global` is the byte of its buffer where the view starts.
     pub fn run(&mut self, memories: &mut Memories, global: usize) -> Result<Effect, Failure> {
-        if self.global.is_some()
-            && let Some(view) = self.places.last_mut()
-        {
-            view.at = global;
-        }
+        self.set_view(global);
         if self.is_plain { self.change(memories) } else { self.run_by_contents(memories, global) }
     }
 
@@ -198,13 +194,31 @@ impl Prepared {
 
     /// Does to defined bits what a run does, where nothing that is read is undefined; [`Prepared::move_bytes`] is the rest of
     /// the run.
-    pub fn note(&mut self, memories: &mut Memories) -> Option<Effect> {
+    pub fn note(&mut self, memories: &mut Memories, global: usize) -> Option<Effect> {
+        self.set_view(global);
         if self.usual.is_as_seen(memories) {
             return Some(Effect::default());
         }
         let effect = self.usual.holds(memories, &self.places).then(|| self.usual.written(memories, &self.places))?;
         self.usual.see(memories, &self.places);
+        if self.global.is_some() {
+            self.note_stores(memories);
+        }
         Some(effect)
+    }
+
+    #[inline]
+    fn set_view(&mut self, global: usize) {
+        if self.global.is_some()
+            && let Some(view) = self.places.last_mut()
+        {
+            view.at = global;
+        }
+    }
+
+    /// Where its view of global memory starts now.
+    pub fn view(&self) -> Option<Place> {
+        self.global.as_ref().and(self.places.last().copied())
     }
 
     pub fn move_bytes(&self, memories: &mut Memories) -> Result<(), Failure> {
@@ -221,7 +235,7 @@ impl Prepared {
     /// How many bytes it touches, if it does nothing but what its rows can share.
     pub(crate) fn shares(&self) -> u64 {
         let touched = |part: Part| part.sides.iter().map(|side| side.span.1.abs_diff(side.span.0)).sum();
-        let is_alone = self.is_plain && self.global.is_none() && self.combines.is_empty();
+        let is_alone = self.is_plain && self.combines.is_empty();
         self.plan.part().filter(|_| is_alone).map_or(0, touched)
     }
 

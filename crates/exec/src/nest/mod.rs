@@ -18,6 +18,7 @@ mod runs;
 pub use fill::Fill;
 pub use fold::fold;
 pub use lower::{Operand, lower, lower_copy, lower_fill};
+pub(crate) use plan::sides;
 pub use plan::{Place, Plan, Step};
 pub use runs::Runs;
 pub(crate) use runs::{read as read_bits, size_of_element, walk, whole_bytes, write as write_bits};

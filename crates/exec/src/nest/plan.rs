@@ -66,7 +66,7 @@ pub struct Plan {
 
 #[derive(Clone, Debug)]
 enum Action {
-    Copy { src: u8, dst: u8, kernel: Kernel },
+    Copy { src: u8, dst: u8, kernel: Kernel, nest: Box<Nest> },
     Convert { src: u8, dst: u8, convert: Box<Convert> },
     Map { operands: SmallVec<[u8; OPERANDS]>, kernel: Box<MapKernel> },
     Staged(Arc<Staged>),
@@ -125,6 +125,7 @@ impl Plan {
     pub(crate) fn part(&self) -> Option<Part> {
         match self.actions.as_slice() {
             [Action::Map { operands, kernel }] => Part::of_map(operands, kernel),
+            [Action::Copy { src, dst, nest, .. }] => Part::of_copy(*src, *dst, nest),
             [Action::Staged(staged)] => Part::of_fold(staged),
             _ => None,
         }
@@ -147,7 +148,7 @@ impl Plan {
         let place = |operand: u8| places.get(usize::from(operand)).copied().ok_or(OutOfBounds::NOWHERE);
         for action in &self.actions {
             match action {
-                Action::Copy { src, dst, kernel } => {
+                Action::Copy { src, dst, kernel, .. } => {
                     let (bytes, at) = sides(memories, place(*src)?, place(*dst)?)?;
                     kernel.run(bytes, at)?;
                 }
@@ -180,7 +181,11 @@ impl Plan {
 
 /// Two operands, and where they start. Handed back through memory it would be read before it is written out.
 #[inline(always)]
-fn sides<M: AsMut<[u8]>>(memories: &mut [M], src: Place, dst: Place) -> Result<(Sides<'_>, [usize; 2]), OutOfBounds> {
+pub(crate) fn sides<M: AsMut<[u8]>>(
+    memories: &mut [M],
+    src: Place,
+    dst: Place,
+) -> Result<(Sides<'_>, [usize; 2]), OutOfBounds> {
     let at = [src.at, dst.at];
     if src.memory == dst.memory {
         let memory = memories.get_mut(src.memory.index()).ok_or(OutOfBounds::NOWHERE)?;
@@ -213,7 +218,7 @@ fn flush_copies(copies: &mut Vec<(u8, u8, Nest)>, level: Level, actions: &mut Sm
             rest.remove(k);
             actions.push(Action::Pair { operands, kernel });
         } else {
-            actions.push(Action::Copy { src, dst, kernel: Kernel::new(&nest, level) });
+            actions.push(Action::Copy { src, dst, kernel: Kernel::new(&nest, level), nest: nest.into() });
         }
     }
 }

@@ -41,7 +41,7 @@ fn program(r: &mut Random, lies: Where) -> String {
   %cols = arith.constant {} : index
   %view = pto.make_tensor_view %p, shape = [%rows, %cols], strides = [%cols, %one] : !pto.tensor_view<?x?xf32>
   %s = arith.constant 0.75 : f32\n",
-        r.range(1, 3),
+        r.range(2, 4),
         valid.0,
         valid.1,
     );
@@ -135,6 +135,128 @@ fn chains_leave_what_instructions_leave() {
     }
     // Overlapping tiles make many of the others illegal.
     assert!(whole > 90, "only {whole} programs ran to their end");
+}
+
+/// A program that loads, computes and stores, again and again, at other places of two buffers each time. Of its tiles only some
+/// are looked at after the end, if any.
+fn storing(r: &mut Random, is_placed: bool) -> String {
+    let valid = r.pick(&[(64, 128), (64, 128), (60, 100), (61, 128), (64, 96), (63, 64), (62, 32)]);
+    let types = types(valid);
+    let [wide, half, column, row] = &types;
+    let (rows, cols) = valid;
+    let mut text = format!(
+        "func.func @kernel(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %rounds = arith.constant {} : index
+  %all = arith.constant 256 : index
+  %pitch = arith.constant 128 : index
+  %rows = arith.constant {rows} : index
+  %cols = arith.constant {cols} : index
+  %p_all = pto.make_tensor_view %p, shape = [%all, %pitch], strides = [%pitch, %one] : !pto.tensor_view<?x?xf32>
+  %q_all = pto.make_tensor_view %q, shape = [%all, %pitch], strides = [%pitch, %one] : !pto.tensor_view<?x?xf32>
+  %s = arith.constant {} : f32\n",
+        r.range(2, 5),
+        r.pick(&["0.75", "-1.0", "1.0e30", "0.0"]),
+    );
+    let mut next = 0;
+    for ((kind, count, bytes), ty) in TILES.iter().zip(&types) {
+        for k in 0..*count {
+            let at = if is_placed { String::new() } else { format!("addr = %a_{kind}{k} ") };
+            if !is_placed {
+                let _ = writeln!(text, "  %a_{kind}{k} = arith.constant {next} : i64");
+            }
+            next += bytes.next_multiple_of(512);
+            let _ = writeln!(text, "  %{kind}{k} = pto.alloc_tile {at}: {ty}");
+        }
+    }
+    let _ = writeln!(text, "  pto.texpands ins(%s : f32) outs(%r0 : {row})");
+    let _ = writeln!(text, "  pto.texpands ins(%s : f32) outs(%c0 : {column})");
+    let _ = writeln!(text, "  scf.for %i = %zero to %rounds step %one {{");
+    let part = format!("!pto.partition_tensor_view<{rows}x{cols}xf32>");
+    for n in 0..4 {
+        let (of, from) = (r.pick(&["p", "q"]), r.pick(&[0, 0, 16, 64, 70]));
+        let _ = writeln!(
+            text,
+            "    %from{n} = arith.constant {from} : index
+    %by{n} = arith.constant {} : index
+    %far{n} = arith.muli %i, %by{n} : index
+    %row{n} = arith.addi %from{n}, %far{n} : index
+    %v{n} = pto.partition_view %{of}_all, offsets = [%row{n}, %zero], sizes = [%rows, %cols] : !pto.tensor_view<?x?xf32> -> {part}",
+            r.pick(&[0, 3, 16]),
+        );
+    }
+    for n in 0..r.range(4, 24) {
+        let w = |r: &mut Random| format!("%w{}", r.below(4));
+        let (a, b, c, v) = (w(r), w(r), w(r), r.below(4));
+        let (h, per_row) = (format!("%h{}", r.below(2)), format!("%c{}", r.below(2)));
+        let line = match if n == 0 { 9 } else { r.below(13) } {
+            0..=2 => {
+                let op = r.pick(&["tadd", "tsub", "tmul", "tmax", "tmin", "tdiv"]);
+                format!("pto.{op} ins({a}, {b} : {wide}, {wide}) outs({c} : {wide})")
+            }
+            3 => format!("pto.{} ins({a}, %s : {wide}, f32) outs({c} : {wide})", r.pick(&["tadds", "tmuls", "tmaxs"])),
+            4 | 5 => {
+                let op = r.pick(&["trelu", "tabs", "tneg", "texp", "tsqrt", "trsqrt", "tlog", "tmov"]);
+                format!("pto.{op} ins({a} : {wide}) outs({c} : {wide})")
+            }
+            6 => {
+                let op = r.pick(&["trowexpandsub", "trowexpandmul", "trowexpanddiv"]);
+                format!("pto.{op} ins({a}, {per_row} : {wide}, {column}) outs({c} : {wide}) {{src1Col = 1}}")
+            }
+            7 => format!("pto.tcolexpandadd ins({a}, %r0 : {wide}, {row}) outs({c} : {wide})"),
+            8 => {
+                let op = r.pick(&["trowsum", "trowmax", "trowmin"]);
+                let scratch = (r.below(3) + 1 + a[2..].parse::<u64>().unwrap()) % 4;
+                format!("pto.{op} ins({a}, %w{scratch} : {wide}, {wide}) outs({per_row} : {column})")
+            }
+            9 | 10 => format!("pto.tload ins(%v{v} : {part}) outs({a} : {wide})"),
+            11 => format!("pto.tstore ins({a} : {wide}) outs(%v{v} : {part})"),
+            _ => match r.once_in(2) {
+                true => format!("pto.tcvt ins({a} {{rmode = #pto<round_mode RINT>}} : {wide}) outs({h} : {half})"),
+                false => format!("pto.tcvt ins({h} : {half}) outs({a} : {wide})"),
+            },
+        };
+        let _ = writeln!(text, "    {line}");
+    }
+    let _ = writeln!(text, "    pto.tstore ins(%w{} : {wide}) outs(%v{} : {part})", r.below(4), r.below(4));
+    text.push_str("  }\n  return\n}\n");
+    text
+}
+
+#[test]
+fn chains_store_what_instructions_store() {
+    let mut r = Random(19);
+    let mut whole = 0;
+    for n in 0..150 {
+        let is_placed = n % 2 == 0;
+        let text = storing(&mut r, is_placed);
+        let odd = [f32::NAN.to_bits(), 0xFF80_1234, 0x7F80_0000, 0x8000_0000, 1, 0x7F7F_FFFF];
+        let number = |r: &mut Random| match r.below(40) {
+            0 => r.pick(&odd),
+            _ => (r.below(4096) as f32 / 1024.0 - 2.0).to_bits(),
+        };
+        let [p, q] = [0, 1].map(|_| (0..256 * 128).flat_map(|_| number(&mut r).to_le_bytes()).collect::<Vec<u8>>());
+        let profile = if is_placed { r.pick(&Profile::ALL) } else { Profile::Cpu };
+        let output = r.once_in(3).then(|| format!("w{}", r.below(4)));
+        for tracked in [true, false] {
+            let left = |fuses: bool| {
+                let program =
+                    Program::new(&text, profile).buffer("p", &p).buffer("q", &q).tracked(tracked).fuses(fuses);
+                let ran = output.iter().fold(program, |program, name| program.output(name)).run();
+                let found: Vec<_> =
+                    ran.diagnostics.iter().map(|d| format!("{}: {} {:?}", d.rule, d.message, d.span)).collect();
+                let tiles: Vec<_> =
+                    ran.tiles.iter().map(|t| [t.data.raw.clone(), t.data.raw_defined.clone()]).collect();
+                let buffers: Vec<_> = ran.buffers.iter().map(|b| b.bytes.clone()).collect();
+                (found, tiles, buffers)
+            };
+            let (fused, plain) = (left(true), left(false));
+            assert!(fused == plain, "{tracked} {profile} {:?} {:?}\n{text}", fused.0, plain.0);
+            whole += usize::from(!plain.2.is_empty());
+        }
+    }
+    assert!(whole > 200, "only {whole} programs ran to their end");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod values;
 use crate::error::{Error, Result};
 use crate::typed::element::{Element, pack, unpack};
 use header::Header;
+use std::io::Write;
 use std::path::Path;
 use tessera_isa::elem::{Elem, ElemKind};
 pub use values::Float;
@@ -77,46 +78,44 @@ impl Array {
     /// Reads a file.
     pub fn read(file: impl AsRef<Path>) -> Result<Array> {
         let bytes = std::fs::read(&file).map_err(|e| about(file.as_ref(), &e.to_string()))?;
-        Array::parse(&bytes).map_err(|e| about(file.as_ref(), e.message()))
+        Array::parse_owned(bytes).map_err(|e| about(file.as_ref(), e.message()))
     }
 
     /// Writes a file.
     pub fn write(&self, file: impl AsRef<Path>) -> Result<()> {
-        std::fs::write(&file, self.to_file()).map_err(|e| about(file.as_ref(), &e.to_string()))
+        let write = || {
+            let mut to = std::fs::File::create(&file)?;
+            to.write_all(&self.file_header())?;
+            to.write_all(&self.bytes)
+        };
+        write().map_err(|e: std::io::Error| about(file.as_ref(), &e.to_string()))
     }
 
     /// Reads a file's bytes.
     pub fn parse(file: &[u8]) -> Result<Array> {
-        Array::read_bytes(file).map_err(Error::request)
+        let read = || {
+            let (header, data) = split(file)?;
+            let form = Form::of(header, data.len())?;
+            Ok(form.array(data.to_vec()))
+        };
+        read().map_err(|what: String| Error::request(what))
     }
 
-    fn read_bytes(file: &[u8]) -> std::result::Result<Array, String> {
-        let (header, data) = split(file)?;
-        let (dtype, width, big_endian) = descriptor(&header.descr)?;
-        if header.shape.len() > MAX_DIMS {
-            return Err(format!("it has {} dimensions, and at most {MAX_DIMS} are read", header.shape.len()));
-        }
-        let count = header.shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
-        let wanted = count.and_then(|n| n.checked_mul(width as u64));
-        let shape = shape_text(&header.shape);
-        let wanted = wanted.ok_or_else(|| format!("its shape {shape} is more than any file holds"))?;
-        if data.len() as u64 != wanted {
-            let how = if (data.len() as u64) < wanted { "is cut short" } else { "has bytes left over" };
-            return Err(format!(
-                "it {how}: shape {shape} of {} needs {wanted} bytes of data, and it has {}",
-                header.descr,
-                data.len()
-            ));
-        }
-        let mut bytes = data.to_vec();
-        if header.fortran_order {
-            bytes = to_row_major(&bytes, &header.shape, width);
-        }
-        if big_endian && width > 1 {
-            bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
-        }
-        // The bytes are little-endian now, and a file written of them says so.
-        Ok(Array { dtype, descr: header.descr.replacen('>', "<", 1), shape: header.shape, bytes })
+    /// The same; the elements stay in the memory that the file has.
+    pub fn parse_owned(mut file: Vec<u8>) -> Result<Array> {
+        let read = || {
+            let (header, data) = split(&file)?;
+            Ok((Form::of(header, data.len())?, file.len() - data.len()))
+        };
+        let (form, first) = read().map_err(|what: String| Error::request(what))?;
+        file.drain(..first);
+        Ok(form.array(file))
+    }
+
+    /// The array, moved out of this one, which is left without elements.
+    pub(crate) fn take(&mut self) -> Array {
+        let bytes = std::mem::take(&mut self.bytes);
+        Array { bytes, ..self.clone() }
     }
 
     /// An array of an element type, with the descriptor that files are written with (syntax.md 4). The last extent of
@@ -132,13 +131,26 @@ impl Array {
 
     /// The file of the array.
     pub fn to_file(&self) -> Vec<u8> {
+        [self.file_header().as_slice(), &self.bytes].concat()
+    }
+
+    /// The file of the array, in the memory that it has.
+    pub fn into_file(mut self) -> Vec<u8> {
+        let header = self.file_header();
+        self.bytes.reserve_exact(header.len());
+        self.bytes.splice(0..0, header);
+        self.bytes
+    }
+
+    /// What stands in a file before the elements.
+    fn file_header(&self) -> Vec<u8> {
         let tuple = shape_text(&self.shape);
         let header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}", self.descr);
         // Numpy aligns the data to 64 bytes; 10 bytes stand before the header and a newline ends it.
         let width = (10 + header.len() + 1).next_multiple_of(64) - 11;
         let header = format!("{header:<width$}\n");
         let len = (header.len() as u16).to_le_bytes();
-        [MAGIC, &[1, 0], &len, header.as_bytes(), &self.bytes].concat()
+        [MAGIC, &[1, 0], &len, header.as_bytes()].concat()
     }
 
     /// Does the array hold elements of this type (syntax.md 4)?
@@ -152,6 +164,48 @@ impl Array {
                 *width == bytes && (*kind == own || *kind == 'V')
             }
         }
+    }
+}
+
+/// What a header says of the data behind it.
+struct Form {
+    header: Header,
+    dtype: Dtype,
+    width: usize,
+    big_endian: bool,
+}
+
+impl Form {
+    /// A header with so many bytes of data behind it.
+    fn of(header: Header, len: usize) -> std::result::Result<Form, String> {
+        let (dtype, width, big_endian) = descriptor(&header.descr)?;
+        if header.shape.len() > MAX_DIMS {
+            return Err(format!("it has {} dimensions, and at most {MAX_DIMS} are read", header.shape.len()));
+        }
+        let count = header.shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
+        let wanted = count.and_then(|n| n.checked_mul(width as u64));
+        let shape = shape_text(&header.shape);
+        let wanted = wanted.ok_or_else(|| format!("its shape {shape} is more than any file holds"))?;
+        if len as u64 != wanted {
+            let how = if (len as u64) < wanted { "is cut short" } else { "has bytes left over" };
+            return Err(format!(
+                "it {how}: shape {shape} of {} needs {wanted} bytes of data, and it has {len}",
+                header.descr
+            ));
+        }
+        Ok(Form { header, dtype, width, big_endian })
+    }
+
+    fn array(self, mut bytes: Vec<u8>) -> Array {
+        let Form { header, dtype, width, big_endian } = self;
+        if header.fortran_order {
+            bytes = to_row_major(&bytes, &header.shape, width);
+        }
+        if big_endian && width > 1 {
+            bytes.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        }
+        // The bytes are little-endian now, and a file written of them says so.
+        Array { dtype, descr: header.descr.replacen('>', "<", 1), shape: header.shape, bytes }
     }
 }
 

@@ -191,7 +191,7 @@ impl Kernel {
     }
 
     /// The same, moved out of what a run gave.
-    fn take_array(
+    pub fn take_array(
         &self,
         outcome: &mut Outcome,
         shapes: &[(ValueId, Vec<u64>)],

@@ -98,24 +98,28 @@ fn bare(name: &str) -> &str {
 }
 
 impl Kernel {
-    /// What a kernel runs with. The arguments whose extents are not known come back besides.
-    pub fn bind_inputs(&self, inputs: &Inputs, blocks: u32) -> std::result::Result<(Bindings, Vec<ValueId>), Refused> {
+    /// What a kernel runs with; contents are moved, not copied. The arguments whose extents are not known come back besides.
+    pub fn bind_inputs(
+        &self,
+        mut inputs: Inputs,
+        blocks: u32,
+    ) -> std::result::Result<(Bindings, Vec<ValueId>), Refused> {
         let mut bindings = Bindings { blocks: blocks.max(1), ..Bindings::default() };
-        for Content { name, label, from } in &inputs.contents {
+        for Content { name, label, from } in &mut inputs.contents {
             let value = self.argument(name)?;
             let input = match from {
-                From::Array(array) => self.bind_array(value, array.clone()),
+                From::Array(array) => self.bind_array(value, array.take()),
                 From::Cast(array) => {
-                    let cast = self.elem(value).map_or(Ok(array.clone()), |elem| array.cast(elem));
+                    let cast = self.elem(value).map_or(Ok(array.take()), |elem| array.cast(elem));
                     cast.and_then(|array| self.bind_array(value, array))
                 }
-                From::Raw(bytes) => self.bind_raw(value, bytes.clone()),
+                From::Raw(bytes) => self.bind_raw(value, std::mem::take(bytes)),
                 From::Fill(_) => continue,
             };
             bindings.add(self, value, input.map_err(|error| Refused::about(label, error))?)?;
         }
-        self.bind_settings(inputs, &mut bindings)?;
-        let open = self.bind_fills(inputs, &mut bindings)?;
+        self.bind_settings(&inputs, &mut bindings)?;
+        let open = self.bind_fills(&inputs, &mut bindings)?;
         Ok((bindings, open))
     }
 

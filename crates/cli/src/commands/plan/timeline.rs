@@ -73,7 +73,7 @@ pub fn run(args: &Args, file: &Path, session: &mut Session<'_>, loaded: &Loaded)
         ..Inputs::default()
     };
     let found =
-        kernel.bind_inputs(&inputs, own.blocks).map_err(|Refused { error, .. }| error).and_then(|(bindings, _)| {
+        kernel.bind_inputs(inputs, own.blocks).map_err(|Refused { error, .. }| error).and_then(|(bindings, _)| {
             options.values = kernel.integers(&bindings);
             kernel.timeline(&options)
         });

@@ -21,7 +21,7 @@ impl Job<'_> {
             self.argument(bound)?;
         }
         let inputs = args.read_inputs(session)?;
-        let (bindings, open) = self.kernel.bind_inputs(&inputs, args.blocks).map_err(refused)?;
+        let (bindings, open) = self.kernel.bind_inputs(inputs, args.blocks).map_err(refused)?;
         let mut bindings = Bindings {
             tracked: !args.untracked,
             trace: args.trace.is_some(),
@@ -86,7 +86,7 @@ impl Args {
 pub fn read_array(session: &mut Session<'_>, file: &Path) -> Result<Array, Stop> {
     let bytes = session.read(file, MAX_INPUT)?;
     let wrong = |error: Error| Stop::binding(format!("{}: {}", file.display(), words::sentence(&error)));
-    Array::parse(&bytes).map_err(wrong)
+    Array::parse_owned(bytes).map_err(wrong)
 }
 
 fn refused(Refused { label, error }: Refused) -> Stop {

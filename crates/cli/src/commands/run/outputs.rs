@@ -87,18 +87,26 @@ impl Job<'_> {
     }
 
     /// Writes the files, all or none, then shows what is to be seen.
-    pub fn put_out(&self, session: &mut Session<'_>, outcome: &Outcome, shapes: &Shapes) -> Result<(), Failure> {
+    pub fn put_out(&self, session: &mut Session<'_>, outcome: &mut Outcome, shapes: &Shapes) -> Result<(), Failure> {
         let args = self.args;
         let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
-        for bound in &args.outputs {
+        for (n, bound) in args.outputs.iter().enumerate() {
             let value = self.kernel.find(&bound.name);
-            let array = value.and_then(|v| self.kernel.array(outcome, shapes, v, u8::from(bound.core1)));
+            let core = u8::from(bound.core1);
+            // What nobody asks for again is not copied.
+            let names = args.outputs.iter().skip(n + 1).map(|b| &b.name);
+            let names = names.chain(args.raw_out.iter().map(|b| &b.name)).chain(args.dump.iter().map(|b| &b.name));
+            let is_last = !names.chain(args.expect.iter().map(|b| &b.name)).any(|name| self.kernel.find(name) == value);
+            let array = value.and_then(|v| match is_last {
+                true => self.kernel.take_array(outcome, shapes, v, core),
+                false => self.kernel.array(outcome, shapes, v, core),
+            });
             let elem = value.and_then(|v| self.kernel.elem(v));
             let array = array.map(|array| match elem.zip(bound.to.as_float) {
                 Some((elem, float)) => array.widened(elem, float),
                 None => array,
             });
-            files.extend(array.map(|a| (bound.to.file.clone(), a.to_file())));
+            files.extend(array.map(|a| (bound.to.file.clone(), a.into_file())));
         }
         for bound in &args.raw_out {
             files.extend(self.tile(outcome, bound).map(|data| (bound.to.clone(), data.raw.clone())));

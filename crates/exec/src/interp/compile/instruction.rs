@@ -196,6 +196,7 @@ impl Compiler<'_> {
             results,
             init,
             may_wait: false,
+            dead: 0,
         })
     }
 }

@@ -144,7 +144,7 @@ pub(super) unsafe fn without_payload(v: __m512) -> __m512 {
 ///
 /// Safety: the machine has AVX-512 F.
 #[inline(always)]
-unsafe fn to_nearest(v: __m512) -> __m512i {
+pub(super) unsafe fn to_nearest(v: __m512) -> __m512i {
     // SAFETY: the contract of this function.
     unsafe {
         let bits = _mm512_castps_si512(v);
