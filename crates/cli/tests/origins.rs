@@ -120,6 +120,7 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
             fuses: true,
             limits: Default::default(),
             progress: None,
+            observe: None,
         };
         let (watched, watch) = watch(run, Watch::new(Terms::default(), numbers, false));
         assert!(!watched.failed(), "{}: {:?}", case.name, watched.diagnostics);

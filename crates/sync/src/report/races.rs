@@ -189,7 +189,7 @@ impl Reporter<'_> {
         let (end, start) = (layout.footprint() as i64, access.start);
         let element = |byte: i64| (byte - start).max(0) * 8 / bits;
         let elements = || bytes.iter().map(|(from, to)| element(*from)..element(*to).min(end));
-        if elements().eq([0..end]) {
+        if elements().eq(std::iter::once(0..end)) {
             return Some([0..tile.rows, 0..tile.cols]);
         }
         let mut window: Option<[Range<u64>; 2]> = None;
