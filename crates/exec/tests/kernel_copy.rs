@@ -85,7 +85,7 @@ fn transposes_with_crowded_pitches() {
     for unit in [1u64, 2, 4, 8] {
         for round in 0..60 {
             let (m, n) = (random.range(40, 140), random.range(60, if round % 3 == 0 { 700 } else { 150 }));
-            let crowded = 512 * unit * m.div_ceil(512).max(1);
+            let crowded = 512 * unit * m.max(n).div_ceil(512);
             let (src_pitch, dst_pitch) = match round % 2 {
                 0 => (crowded, n * unit),
                 _ => (m * unit, crowded),

@@ -92,6 +92,9 @@ fn ranges_agree_with_single_bytes() {
         masked.remove_mask(&mask);
         assert!((0..300).all(|i| masked.has(i) == (plain[i] && !inside(&i))));
         let (size, marks) = (1 << (seed >> 61 & 3), expand_bits(seed >> 8 & 0x3F_FFFF));
+        let missing = set.missing(start, size, (300 - start) / size);
+        let is_missing = |k: usize| (start + k * size..start + (k + 1) * size).any(|i| !plain[i]);
+        assert!(missing.iter().enumerate().all(|(k, byte)| (*byte != 0) == is_missing(k)), "{size} from {start}");
         let mut marked = set.clone();
         marked.insert_elements(start, size, &marks);
         let is_marked = |i: usize| i >= start && marks.get((i - start) / size) == Some(&0xFF);

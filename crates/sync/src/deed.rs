@@ -60,12 +60,20 @@ impl<'a> Ordering<'a> {
         self.words().get(n).and_then(|w| Ordered::parse(w))
     }
 
-    fn misuse(&self, rule: &'static str, what: String, help: String, always: bool) -> Misuse {
-        Misuse { rule, op: self.at, what, help, always }
+    /// `flag-pipe`.
+    fn wrong(&self, flag: String, what: String, help: String) -> Deed {
+        Deed::Wrong(Box::new(Misuse { rule: "flag-pipe", op: self.at, flag, what, help, always: false }))
     }
 
-    fn wrong(&self, what: String, help: String) -> Deed {
-        Deed::Wrong(Box::new(self.misuse("flag-pipe", what, help, false)))
+    /// `flag-id-range`.
+    fn wrong_id(&self, flag: String, what: String, help: String) -> Misuse {
+        Misuse { rule: "flag-id-range", op: self.at, flag, what, help, always: true }
+    }
+
+    /// The pipes of a flag as they are written; none where it is no flag.
+    pub fn ends(&self) -> Option<String> {
+        let is_flag = matches!(self.order, Order::Set | Order::Wait | Order::Record | Order::Await);
+        is_flag.then(|| format!("{} → {}", self.word(0), self.word(1)))
     }
 
     /// What it does.
@@ -84,7 +92,10 @@ impl<'a> Ordering<'a> {
                 Some(Ordered::One(pipe)) if self.core.has(pipe) => {
                     Deed::Buffer { pipe, takes: self.order == Order::Take }
                 }
-                _ => self.wrong(self.no_pipe(), "name a pipe or an operation class".to_string()),
+                _ => {
+                    let flag = format!("buffers of {}", self.word(0));
+                    self.wrong(flag, self.no_pipe(), "name a pipe or an operation class".to_string())
+                }
             },
             Order::CoreSet | Order::CoreWait => match self.pipe(0) {
                 Some(Ordered::One(pipe)) => {
@@ -93,7 +104,10 @@ impl<'a> Ordering<'a> {
                     let holds_all = !sets && self.profile == Profile::A2a3;
                     Deed::Token { pipe: if holds_all { Pipe::S } else { pipe }, sets }
                 }
-                _ => self.wrong(self.no_pipe(), "name one pipe".to_string()),
+                _ => {
+                    let flag = format!("cores' flags of {}", self.word(0));
+                    self.wrong(flag, self.no_pipe(), "name one pipe".to_string())
+                }
             },
             Order::Nothing => Deed::Nothing,
         }
@@ -108,6 +122,11 @@ impl<'a> Ordering<'a> {
         let sets = matches!(self.order, Order::Set | Order::Record);
         let classes = matches!(self.order, Order::Record | Order::Await);
         let (first, second) = (self.word(0), self.word(1));
+        let wrong = |what: String, help: String| {
+            let id =
+                self.written_id().map(|n| n.to_string()).or(self.op.operands.first().map(|o| format!("{:?}", o.arg)));
+            self.wrong(format!("{first} → {second} {}", id.unwrap_or_default()), what, help)
+        };
         match [self.pipe(0), self.pipe(1)] {
             [Some(Ordered::One(from)), Some(Ordered::One(to))] if from == to && classes => {
                 if sets {
@@ -119,15 +138,15 @@ impl<'a> Ordering<'a> {
             [Some(Ordered::One(from)), Some(Ordered::One(to))] if from != to && core.has(from) && core.has(to) => {
                 Deed::Flag { from, to, sets }
             }
-            [Some(Ordered::One(a)), Some(Ordered::One(b))] if a == b => self.wrong(
+            [Some(Ordered::One(a)), Some(Ordered::One(b))] if a == b => wrong(
                 format!("{name} goes from {first} to {second}, and a flag orders two different pipes"),
                 format!("write pto.barrier <{}>", a.cpp()),
             ),
-            [Some(Ordered::All), _] | [_, Some(Ordered::All)] => self.wrong(
+            [Some(Ordered::All), _] | [_, Some(Ordered::All)] => wrong(
                 format!("{name} names PIPE_ALL, and a flag goes from one pipe to one other"),
                 "write pto.barrier <PIPE_ALL>, or name the pipes".to_string(),
             ),
-            _ => self.wrong(
+            _ => wrong(
                 format!("{name} goes from {first} to {second}, and {} has not both pipes", core.name()),
                 "name two pipes of the core: PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"
                     .to_string(),
@@ -145,18 +164,18 @@ impl<'a> Ordering<'a> {
     }
 
     /// `flag-id-range` of a flag; where it is said in which iteration.
-    pub fn flag_id(&self, (from, to): (Pipe, Pipe), id: i64, iteration: &str) -> Option<Misuse> {
+    pub fn flag_id(&self, ends: &str, id: i64, iteration: &str) -> Option<Misuse> {
         let hardware = self.profile.is_npu();
         if id >= 0 && (!hardware || FLAG_IDS.contains(&id)) {
             return None;
         }
         let name = self.op.kind.name();
         let what = match hardware {
-            true => format!("{name} of {from} → {to} has id {id}{iteration}, and ids are 0 to 7"),
-            false => format!("{name} of {from} → {to} has id {id}, and ids are at least 0"),
+            true => format!("{name} of {ends} has id {id}{iteration}, and ids are 0 to 7"),
+            false => format!("{name} of {ends} has id {id}, and ids are at least 0"),
         };
         let help = "use an id from 0 to 7 that nothing else uses there; two buffers take turns with i mod 2";
-        Some(self.misuse("flag-id-range", what, help.to_string(), true))
+        Some(self.wrong_id(format!("{ends} {id}"), what, help.to_string()))
     }
 
     /// `flag-id-range` of a buffer's token.
@@ -166,7 +185,7 @@ impl<'a> Ordering<'a> {
         }
         let id = id.map_or("an id that is not known".to_string(), |n| format!("id {n}"));
         let what = format!("{} has {id}, and buffers have ids 0 to 31", self.op.kind.name());
-        Err(self.misuse("flag-id-range", what, "use an id from 0 to 31".to_string(), true))
+        Err(self.wrong_id(format!("buffer {} {id}", self.word(0)), what, "use an id from 0 to 31".to_string()))
     }
 
     /// `flag-id-range` of a token between cores.
@@ -178,7 +197,8 @@ impl<'a> Ordering<'a> {
         }
         let (name, core, last) = (self.op.kind.name(), self.core.name(), limit - 1);
         let what = format!("{name} has id {id}{iteration}, and ids of {core} are 0 to {last}");
-        Some(self.misuse("flag-id-range", what, format!("use an id from 0 to {last}"), true))
+        let flag = format!("cores' flag {id} of {:?}", self.at);
+        Some(self.wrong_id(flag, what, format!("use an id from 0 to {last}")))
     }
 
     /// Does a token stand for a meeting of cores of one kind (sync.md 5, `ffts_mode`)?

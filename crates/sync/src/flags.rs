@@ -3,7 +3,7 @@
 use crate::form::Terms;
 use crate::order::Order;
 use crate::trace::{Flag, Kind, Trace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
@@ -76,14 +76,14 @@ pub fn check(trace: &Trace, order: &Order, process: usize, is_stuck_between: boo
             _ => {}
         }
     }
+    let named: FxHashSet<u32> = trace.named.values().flatten().copied().collect();
     for (n, (sets, waits)) in sets.iter().zip(&waits).enumerate() {
         let flag = Some(trace.flags[n].clone());
         if let Some(wait) = waits.get(sets.len()) {
             found.push(Broken { event: *wait, fault: Fault::NoSet, flag: flag.clone() });
         }
         // What an event recorded is taken by whoever waits for the event.
-        let is_named = |set: &&usize| trace.named.values().flatten().any(|event| *event as usize == **set);
-        if let Some(set) = sets.get(waits.len()).filter(|set| !is_named(set)) {
+        if let Some(set) = sets.iter().skip(waits.len()).find(|set| !named.contains(&(**set as u32))) {
             found.push(Broken { event: *set, fault: Fault::Leak, flag: flag.clone() });
         }
         // One that nobody waits for is a leak.

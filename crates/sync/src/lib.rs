@@ -56,7 +56,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 20_000_000, events: 2_000_000, total: 8_000_000 }
+        Limits { steps: 20_000_000, events: 2_000_000, total: 16_000_000 }
     }
 }
 
@@ -222,6 +222,7 @@ fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Repor
         let mut walked = |subject: &Subject<'_>| walk::walk(*subject, constants, &mut choices, &mut sets);
         match subjects.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>() {
             Ok(traces) => {
+                total += choices.weight();
                 total += traces.iter().map(|trace| trace.steps + 8 * trace.events.len() as u64).sum::<u64>();
                 let traces: Vec<&Trace> = traces.iter().collect();
                 let is_longer = traces.iter().flat_map(|t| &t.open).any(|l| l.trips > l.tried);

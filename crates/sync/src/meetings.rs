@@ -328,16 +328,22 @@ impl Meet<'_> {
     /// something is before all that comes later on its pipe.
     fn is_ordered_far(&self, x: &Found, y: &Found, level: usize) -> Option<i128> {
         let order = self.order?;
-        let at = |found: &Found, by: u64| {
-            let turn = found.0.around[level].first + by * found.0.around[level].period;
-            let is = |s: &&Seen| {
-                let around = found.0.around.iter().zip(&s.0).enumerate();
-                around.into_iter().all(|(k, (a, t))| if k == level { *t == turn } else { *t == a.first })
-            };
-            found.1.iter().find(is).map(|s| order.first[found.0.process] + s.1)
+        // The turns one period after the other, with the first turn of all other loops.
+        let turns = |found: &Found| -> Vec<usize> {
+            let Around { first, period, .. } = found.0.around[level];
+            let mut found_at = Vec::new();
+            for (turns, event, _) in &found.1 {
+                let next = first + found_at.len() as u64 * period;
+                let mut around = found.0.around.iter().zip(turns).enumerate();
+                if around.all(|(k, (a, turn))| *turn == if k == level { next } else { a.first }) {
+                    found_at.push(order.first[found.0.process] + event);
+                }
+            }
+            found_at
         };
-        let last = (0..).take_while(|by| at(y, *by).is_some()).last()?;
-        order.precedes(at(x, 1)?, at(y, last)?).then_some(i128::from(last))
+        let (xs, ys) = (turns(x), turns(y));
+        let last = ys.len().checked_sub(1)?;
+        order.precedes(*xs.get(1)?, ys[last]).then_some(last as i128)
     }
 
     /// Is one of the two before the other in the same turn of the loops around both, whatever inner loops do?

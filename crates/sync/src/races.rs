@@ -14,6 +14,9 @@ pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 /// More races than this are not looked for: nobody reads on.
 pub(crate) const MAX_RACES: usize = 1000;
 
+/// So many earlier iterations are asked whether a race is seen there first.
+const MAX_EARLIER: usize = 16;
+
 /// What two accesses do to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Conflict {
@@ -131,10 +134,17 @@ impl Search<'_> {
             // The nearest first; of one instruction first what the rules list first.
             candidates.sort_by_key(|(x, a, b)| (std::cmp::Reverse(*x), conflict(a, b)));
             candidates.dedup_by_key(|(x, ..)| *x);
-            for (x, a, b) in candidates {
-                let pair = (self.trace.events[x as usize].op, self.trace.events[y].op);
-                if !reported.contains(&pair) && !self.is_left_out(x, y as u32) {
+            for nearest in &candidates {
+                let op = self.trace.events[nearest.0 as usize].op;
+                let pair = (op, self.trace.events[y].op);
+                if !reported.contains(&pair) && !self.is_left_out(nearest.0, y as u32) {
                     reported.insert(pair);
+                    // Of one program point the first iteration is told.
+                    let same = candidates.iter().rev().filter(|c| self.trace.events[c.0 as usize].op == op);
+                    let earlier = same.take_while(|c| c.0 < nearest.0).take(MAX_EARLIER);
+                    let earlier: SmallVec<[_; 4]> = earlier.copied().collect();
+                    let first = earlier.into_iter().find(|c| !self.is_left_out(c.0, y as u32));
+                    let (x, a, b) = first.unwrap_or(*nearest);
                     if let Some(conflict) = conflict(&a, &b) {
                         let side = |event: usize, access| Side { process: self.process, event, access };
                         found.races.push(Race { x: side(x as usize, a), y: side(y, b), conflict });

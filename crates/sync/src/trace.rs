@@ -42,6 +42,13 @@ pub struct Bytes {
     pub ranges: SmallVec<[(i64, i64); 2]>,
 }
 
+impl Place {
+    /// The first byte, but for symbols.
+    pub fn start(&self) -> i64 {
+        self.at.constant.div_euclid(8)
+    }
+}
+
 impl Bytes {
     /// From the first byte to one past the last.
     pub fn span(&self) -> (i64, i64) {
@@ -59,7 +66,7 @@ pub struct Sets {
 impl Sets {
     /// The number of the set of ranges from a place on.
     pub fn of(&mut self, place: &Place, ranges: &Ranges) -> SetId {
-        let start = place.at.constant.div_euclid(8);
+        let start = place.start();
         let moved = |(from, to): &(i64, i64)| (from.saturating_add(start), to.saturating_add(start));
         let set = Bytes { root: place.root, terms: place.at.terms.clone(), ranges: ranges.iter().map(moved).collect() };
         if let Some(id) = self.numbers.get(&set) {
@@ -86,8 +93,9 @@ pub struct Access {
     pub adds: bool,
     /// Are these the bytes, and not only where they may lie?
     pub exact: bool,
-    /// The operand, for messages.
+    /// The operand, for messages, and its first byte.
     pub role: Role,
+    pub start: i64,
 }
 
 /// A flag of a process.
@@ -131,6 +139,16 @@ pub enum Kind {
     Meets,
 }
 
+impl Kind {
+    /// The buffer whose token it takes or gives back.
+    pub fn buffer(self) -> Option<u32> {
+        match self {
+            Kind::Take(id) | Kind::Release(id) => Some(id),
+            _ => None,
+        }
+    }
+}
+
 /// One instruction or order operation, once.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
@@ -165,6 +183,8 @@ pub enum Tick {
 pub struct Misuse {
     pub rule: &'static str,
     pub op: OpId,
+    /// The flag that it is about: each is reported once.
+    pub flag: String,
     pub what: String,
     pub help: String,
     /// On every profile, or only a warning on cpu?

@@ -62,18 +62,25 @@ leveled! {
     "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
 }
 
-/// Puts elements of `size` bytes to their indices of a type, one after the other.
-pub(crate) fn scatter(size: usize, elem: Elem, src: &[u8], indices: &[u8], out: &mut [u8]) {
-    by_size!(size, elem, put(src, indices, out));
+/// Puts elements of `size` bytes to their indices of a type, one after the other; tells whether one came to a place where `missing`
+/// is not 0. The stores take so long that the question costs nothing.
+pub(crate) fn scatter(size: usize, elem: Elem, src: &[u8], indices: &[u8], out: &mut [u8], missing: &[u8]) -> bool {
+    let mut all = 0;
+    by_size!(size, elem, put(src, indices, out, missing, &mut all));
+    all != 0
 }
 
-fn put<const N: usize, I: Bits + Into<u64>>(src: &[u8], indices: &[u8], out: &mut [u8]) {
+fn put<const N: usize, I: Bits + Into<u64>>(src: &[u8], indices: &[u8], out: &mut [u8], missing: &[u8], all: &mut u8) {
     let out = out.as_chunks_mut::<N>().0;
+    let mut any = 0;
     for (from, k) in src.as_chunks::<N>().0.iter().zip(I::all(indices)) {
-        if let Some(to) = out.get_mut(k.into() as usize) {
+        let k = k.into() as usize;
+        if let Some(to) = out.get_mut(k) {
             *to = *from;
         }
+        any |= missing.get(k).copied().unwrap_or(0);
     }
+    *all = any;
 }
 
 /// The indices of a type, folded from `start` on.

@@ -158,19 +158,24 @@ impl Direct {
                 let size = usize::try_from(self.dst.elem.size()?).ok()?;
                 let place = places.get(usize::from(self.dst.operand))?;
                 let to = place.at..place.at + elements * size;
-                let marks = if tracked { unmarked(memories, places, idx, (place.memory, &to), size) } else { None };
+                let defined = memories.get(place.memory)?.defined();
+                let is_marked = tracked && !defined.has_all(to.start, to.len());
+                let missing = if is_marked { defined.missing(to.start, size, elements) } else { Vec::new() };
+                let put = |values: &[u8], indices: &[u8], out: &mut [u8]| {
+                    let is_new = scatter(size, idx.elem, values, indices, out, &missing);
+                    is_new.then(|| marks(idx.elem, indices, elements))
+                };
                 // What lies in the same memory is read there.
                 let there = |rows: &Rows| rows.dense(places).filter(|(memory, _)| *memory == place.memory);
-                if let (Some((_, values)), Some((_, indices))) = (there(src), there(idx))
+                let marks = if let (Some((_, values)), Some((_, indices))) = (there(src), there(idx))
                     && let Ok([values, indices, out]) =
                         memories.get_mut(place.memory)?.as_mut().get_disjoint_mut([values, indices, to.clone()])
                 {
-                    scatter(size, idx.elem, values, indices, out);
+                    put(values, indices, out)
                 } else {
                     let [values, indices] = [src, idx].map(|rows| rows.bytes(memories, places).into_owned());
-                    let out = memories.get_mut(place.memory)?.as_mut().get_mut(to.clone())?;
-                    scatter(size, idx.elem, &values, &indices, out);
-                }
+                    put(&values, &indices, memories.get_mut(place.memory)?.as_mut().get_mut(to.clone())?)
+                };
                 if let Some(marks) = marks {
                     memories.get_mut(place.memory)?.defined_mut().insert_elements(to.start, size, &marks);
                 }
@@ -241,24 +246,6 @@ fn until_exhausted(merged: &[u32], ends: &[usize]) -> usize {
         start = *end;
     }
     until
-}
-
-/// Marks of the elements of a range that indices name, where one of them is not defined yet: mostly all of them are, and asking
-/// is cheaper than marking.
-fn unmarked(
-    memories: &Memories,
-    places: &[Place],
-    idx: &Rows,
-    to: (MemoryId, &Range<usize>),
-    size: usize,
-) -> Option<Vec<u8>> {
-    let (defined, to) = (memories.get(to.0)?.defined(), to.1);
-    if defined.has_all(to.start, to.len()) {
-        return None;
-    }
-    let indices = idx.bytes(memories, places);
-    let missing = fold_indices(idx.elem, &indices, 0, |all, k| all | defined.missing(to.start + k * size, size));
-    (missing != 0).then(|| marks(idx.elem, &indices, to.len() / size))
 }
 
 /// 0xFF for every element that an index names.

@@ -66,7 +66,9 @@ pub struct Access {
     pub ranges: Ranges,
     pub is_view: bool,
     pub way: Way,
+    /// The operand, for messages, and the first byte of its tile.
     pub role: Role,
+    pub first: i64,
 }
 
 impl Access {

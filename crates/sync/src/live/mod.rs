@@ -225,7 +225,7 @@ impl<const W: usize> Live<W> {
                         (true, true) => Way::Adds,
                     };
                     let (ranges, role) = (part.ranges.clone(), Role::Global);
-                    accesses.extend(view.map(|space| Access { space, ranges, is_view: true, way, role }));
+                    accesses.extend(view.map(|space| Access { space, ranges, is_view: true, way, role, first: 0 }));
                 }
                 Some(None) => {}
             }
@@ -250,7 +250,7 @@ impl<const W: usize> Live<W> {
         };
         let by = i64::try_from(place.start).ok()?;
         let ranges = ranges.iter().map(|(from, to)| (from + by, to + by)).collect();
-        Some(Access { space, ranges, is_view: false, way, role: tile.role })
+        Some(Access { space, ranges, is_view: false, way, role: tile.role, first: by })
     }
 
     /// One element is read or written as a scalar.
@@ -261,7 +261,7 @@ impl<const W: usize> Live<W> {
         let way = if writes { Way::Writes } else { Way::Reads };
         let role = if matches!(space, Space::Buffer(_)) { Role::Global } else { Role::Src };
         let ranges = [(0, to as i64 - from as i64)].into();
-        let what = self.memory.number(vec![Access { space, ranges, is_view: true, way, role }]);
+        let what = self.memory.number(vec![Access { space, ranges, is_view: true, way, role, first: 0 }]);
         self.work(process, at, Pipe::S, Done { what, start: from as i64 }, !writes);
     }
 
@@ -393,7 +393,7 @@ impl<const W: usize> Live<W> {
             };
             let by = i64::try_from(by).ok()?;
             let ranges = ranges.iter().map(|(from, to)| (from + by, to + by)).collect();
-            Some(Access { space, ranges, is_view: false, way, role: Role::Pipe })
+            Some(Access { space, ranges, is_view: false, way, role: Role::Pipe, first: by })
         };
         let mut accesses: Vec<Access> = Vec::new();
         match part {

@@ -172,7 +172,7 @@ impl Teller<'_> {
     fn side(&mut self, side: &Side) -> races::Side {
         let event = self.event(side.process, (side.op, side.turns.rounds()), Some(side.pipe), Kind::Work);
         let (set, writes) = (self.set_of(side), side.access.way.writes());
-        let access = Access { set, writes, adds: false, exact: true, role: side.access.role };
+        let access = Access { set, writes, adds: false, exact: true, role: side.access.role, start: side.access.first };
         races::Side { process: side.process, event, access }
     }
 
@@ -261,7 +261,7 @@ fn misuses(func: &Func, text: &Text, process: usize, told: &ToldOf, loops: &[Sma
         let innermost = turns.rounds().last().filter(|_| loops.get(op.index()).is_some_and(|l| !l.is_empty()));
         let iteration = innermost.map_or_else(String::new, |n| format!(" in iteration {n}"));
         match ordering.deed() {
-            Deed::Flag { from, to, .. } => ordering.flag_id((from, to), *id, &iteration),
+            Deed::Flag { from, to, .. } => ordering.flag_id(&format!("{from} → {to}"), *id, &iteration),
             Deed::Buffer { .. } => ordering.buffer_id(Some(*id)).err(),
             Deed::Token { .. } => ordering.token_id(*id, &iteration),
             _ => None,
@@ -311,7 +311,7 @@ fn stuck<const W: usize>(live: &Live<W>, teller: &Teller<'_>) -> (Vec<Trace>, Be
             if matches!(event.act, Act::Work { reads: true, .. }) {
                 let set = rest.sets.of(&Place { root: Root::Anywhere, at: 0.into() }, &[(0, 1)].into());
                 let trace = &mut rest.traces[process];
-                trace.accesses.push(Access { set, writes: false, adds: false, exact: true, role: Role::Src });
+                trace.accesses.push(Access { set, writes: false, adds: false, exact: true, role: Role::Src, start: 0 });
                 trace.events[at].accesses.1 += 1;
             }
         }

@@ -1,11 +1,14 @@
 //! What was found, in sentences: one per pair of program points, or per flag (sync.md 4 and 9).
 
 mod cores;
+mod mend;
 mod races;
 
 use crate::flags::{self, Broken, Fault};
 use crate::order::Order;
-use crate::trace::{Flag, Kind, Trace};
+use crate::trace::{Event, Flag, Kind, Trace};
+use crate::walk::Core;
+use mend::{Ids, Missing, Places};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use tessera_ir::{Func, Module, OpId};
@@ -25,7 +28,9 @@ pub(crate) struct Reporter<'a> {
     pub profile: Profile,
     text: &'a str,
     /// By rule and pair of program points, or flag: how near, and what to say.
-    races: FxHashMap<(OpId, OpId), (usize, Diagnostic)>,
+    races: FxHashMap<(OpId, OpId), (usize, Diagnostic, Option<Missing>)>,
+    /// The ids of flags on all paths.
+    ids: Ids,
     flags: BTreeMap<(&'static str, String), (u32, Diagnostic)>,
     others: FxHashSet<(OpId, &'static str)>,
     found: Vec<Diagnostic>,
@@ -39,6 +44,7 @@ impl<'a> Reporter<'a> {
             profile,
             text,
             races: FxHashMap::default(),
+            ids: Ids::default(),
             flags: BTreeMap::new(),
             others: FxHashSet::default(),
             found: Vec::new(),
@@ -46,12 +52,22 @@ impl<'a> Reporter<'a> {
     }
 
     /// Everything, races from the nearest on.
-    pub fn done(self) -> Vec<Diagnostic> {
-        let mut found = self.found;
+    pub fn done(mut self) -> Vec<Diagnostic> {
+        let (mut found, races) = (std::mem::take(&mut self.found), std::mem::take(&mut self.races));
+        let mut races: Vec<(usize, Diagnostic)> = match races.is_empty() {
+            true => Vec::new(),
+            false => {
+                let places = Places::new(self.func);
+                let mended = |d, missing: Option<Missing>| match missing {
+                    Some(missing) => self.mend(d, &missing, &places),
+                    None => d,
+                };
+                races.into_values().map(|(distance, d, missing)| (distance, mended(d, missing))).collect()
+            }
+        };
         let at = |d: &Diagnostic| d.span.map_or(0, |s| s.start);
         let mut flags: Vec<Diagnostic> = self.flags.into_values().map(|(_, d)| d).collect();
         flags.sort_by_key(at);
-        let mut races: Vec<(usize, Diagnostic)> = self.races.into_values().collect();
         races.sort_by_key(|(distance, d)| (*distance, at(d), d.secondary.first().map(|l| l.span.start)));
         found.sort_by_key(at);
         found.extend(flags);
@@ -92,6 +108,7 @@ impl<'a> Reporter<'a> {
 
     /// The same of order operations that are wrong, or useless, by themselves.
     pub fn misused(&mut self, trace: &Trace) -> bool {
+        self.ids.note(trace);
         for (op, pipe) in flags::useless(trace, self.profile) {
             if self.others.insert((op, "barrier-useless")) {
                 let what = format!(
@@ -103,9 +120,12 @@ impl<'a> Reporter<'a> {
             }
         }
         for misuse in &trace.misuses {
-            if self.others.insert((misuse.op, misuse.rule)) {
+            // Both vector cores run the same text.
+            let whose = if matches!(trace.core, Core::Vector(_)) { "V" } else { "" };
+            let (at, key) = (self.span(misuse.op).start, (misuse.rule, format!("{whose} {}", misuse.flag)));
+            if self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
                 let found = self.finding(misuse.rule, misuse.always, misuse.what.clone());
-                self.found.push(found.at(self.span(misuse.op), "").help(misuse.help.clone()));
+                self.flags.insert(key, (at, found.at(self.span(misuse.op), "").help(misuse.help.clone())));
             }
         }
         trace.misuses.iter().any(|m| stops(m.rule) && (m.always || self.profile.is_npu()))
@@ -113,14 +133,16 @@ impl<'a> Reporter<'a> {
 
     /// The same of flags.
     pub fn broken_flags(&mut self, trace: &Trace, process: usize, broken: &[Broken]) -> bool {
+        let named = |flag: String| if process == 0 { flag } else { format!("{} {flag}", trace.core.name()) };
+        let mut on_this_path: FxHashSet<(&'static str, String)> = FxHashSet::default();
         for one in broken.iter().take(MAX_FLAGS) {
             let rule = one.fault.rule();
             let event = &trace.events[one.event];
-            let flag = one.flag.as_ref().map_or_else(|| format!("{:?}", event.op), flag_name);
-            let flag = if process == 0 { flag } else { format!("{} {flag}", trace.core.name()) };
             let at = self.span(event.op).start;
-            let key = (rule, flag);
-            if self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
+            let key = (rule, named(one.flag.as_ref().map_or_else(|| buffer_name(event), flag_name)));
+            // Of a path the first in program order; of several paths the first in the text.
+            let is_first = on_this_path.insert(key.clone());
+            if is_first && self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
                 let found = self.broken(trace, one);
                 self.flags.insert(key, (at, found));
             }
@@ -221,7 +243,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn nearest_set(&self, trace: &Trace, wait: usize, flag: Option<&Flag>) -> Option<(OpId, String)> {
-        let is_other = |event: &crate::trace::Event| match event.kind {
+        let is_other = |event: &Event| match event.kind {
             Kind::Set(n) => {
                 Some(&trace.flags[n as usize]).filter(|f| Some(*f) != flag).map(|f| (event.op, flag_name(f)))
             }
@@ -245,13 +267,18 @@ impl<'a> Reporter<'a> {
 
     fn free_id(&self, trace: &Trace, flag: Option<&Flag>) -> String {
         let Some(Flag::Pipes(from, to, _)) = flag else { return "a free one".into() };
-        free_id(trace, *from, *to).map_or("all eight are in use".into(), |id| id.to_string())
+        self.ids.free(trace.core, *from, *to).map_or("all eight are in use".into(), |id| id.to_string())
     }
 }
 
 /// After a finding of this rule races mean nothing (sync.md 9).
 fn stops(rule: &str) -> bool {
     matches!(rule, "flag-unmatched-wait" | "flag-pipe" | "flag-id-range")
+}
+
+/// A buffer's token on its pipe.
+fn buffer_name(event: &Event) -> String {
+    format!("{:?} of buffer {:?}", event.pipe, event.kind.buffer())
 }
 
 /// `V → MTE2 0`.
@@ -267,13 +294,4 @@ fn flag_name(flag: &Flag) -> String {
 
 fn flag_text(what: &str, from: Pipe, to: Pipe, id: i64) -> String {
     format!("pto.{what}_flag[<{}>, <{}>, <EVENT_ID{id}>]", from.cpp(), to.cpp())
-}
-
-/// The smallest id that no flag of these pipes uses.
-fn free_id(trace: &Trace, from: Pipe, to: Pipe) -> Option<i64> {
-    let used = |id: i64| {
-        let is = |f: &Flag| matches!(f, Flag::Pipes(a, b, n) if (*a, *b) == (from, to) && n.known() == Some(id));
-        trace.flags.iter().any(is)
-    };
-    (0..IDS).find(|id| !used(*id))
 }

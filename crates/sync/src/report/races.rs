@@ -1,13 +1,16 @@
 //! Races in sentences: both instructions, what they share, the edge that is missing, and the lines that would be it.
 
-use super::{Reporter, flag_text, free_id};
+use super::Reporter;
+use super::mend::Missing;
 use crate::races::{Conflict, Race, Side};
 use crate::trace::{Access, Bytes, Event, Kind, Line, Root, Sets, Trace};
 use crate::walk::Core;
-use tessera_ir::{OpId, fifo};
+use std::ops::Range;
+use tessera_ir::{OpId, ValueId, fifo};
 use tessera_isa::diag::{Diagnostic, Fact, Severity};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::tile::Tile;
 
 /// Loops around, with their iterations.
 type Turn = [(OpId, u64)];
@@ -28,7 +31,11 @@ impl Reporter<'_> {
         };
         if !self.races.contains_key(&key) {
             let found = self.sentence(traces, sets, race);
-            self.races.insert(key, (apart, found));
+            let ends = [race.x, race.y].map(|side| &traces[side.process].events[side.event]);
+            let [x, y] = ends.map(|event| (event.pipe.unwrap_or(Pipe::S), event.op));
+            let missing = Missing { core: traces[race.x.process].core, x, y };
+            let missing = (race.x.process == race.y.process).then_some(missing);
+            self.races.insert(key, (apart, found, missing));
         }
     }
 
@@ -73,7 +80,8 @@ impl Reporter<'_> {
         let who = if is_between { format!(" of {}", of[1].core.name()) } else { String::new() };
         let what = format!("{}{who} {does} {what_y} while {}{whose} may still {still} it", names[1], names[0]);
         let (pipe_x, pipe_y) = (events[0].pipe.unwrap_or(Pipe::S), events[1].pipe.unwrap_or(Pipe::S));
-        let bytes = shared(sets.get(a.set), sets.get(b.set));
+        let shared = shared(sets.get(a.set), sets.get(b.set));
+        let bytes = (shared.first().map_or(0, |r| r.0), shared.last().map_or(0, |r| r.1));
         let line = |n: usize, pipe: Pipe, access: &Access| {
             let verb = if access.writes { "writes" } else { "reads" };
             let (operand, memory) = (self.operand(ops[n], access.role), self.memory(sets.get(access.set).root));
@@ -84,7 +92,10 @@ impl Reporter<'_> {
                     format!(" (iteration {})", all.join(", "))
                 }
             };
-            format!("{}{pipe} {verb} {operand}, {memory} {}{turn}", core(n), range(bytes))
+            let window = self.window(ops[n], access, &shared).map_or_else(String::new, |[rows, columns]| {
+                format!(", rows {}..{} × columns {}..{}", rows.start, rows.end, columns.start, columns.end)
+            });
+            format!("{}{pipe} {verb} {operand}, {memory} {}{window}{turn}", core(n), range(bytes))
         };
         let side = |n: usize, pipe: Pipe, access: &Access| {
             let turns = turns[n].iter().map(|(_, i)| Fact::Number(*i as i64)).collect();
@@ -96,6 +107,11 @@ impl Reporter<'_> {
                 ("operand", Fact::Text(self.operand(ops[n], access.role))),
                 ("iterations", Fact::List(turns)),
             ];
+            if let Some(window) = self.window(ops[n], access, &shared) {
+                let [rows, columns] =
+                    window.map(|axis| Fact::List(vec![Fact::Number(axis.start as i64), Fact::Number(axis.end as i64)]));
+                parts.extend([("rows", rows), ("columns", columns)]);
+            }
             if is_between {
                 parts.push(("core", Fact::Text(of[n].core.name().into())));
             }
@@ -111,38 +127,7 @@ impl Reporter<'_> {
         if is_between {
             return self.mend_between(traces, found, [of[0], of[1]], (pipe_x, ops[0]), (pipe_y, ops[1]));
         }
-        let round = match (turns[0], turns[1]) {
-            ([.., (l, i)], [.., (m, j)]) => l == m && i != j,
-            _ => false,
-        };
-        self.mend(of[0], found, (pipe_x, ops[0]), (pipe_y, ops[1]), round)
-    }
-
-    /// Says which edge is missing, and the lines that would be it.
-    fn mend(&self, trace: &Trace, found: Diagnostic, x: (Pipe, OpId), y: (Pipe, OpId), round: bool) -> Diagnostic {
-        let found = found.note(format!("missing: {} -> {}", x.0, y.0));
-        let missing = [x.0, y.0].map(|pipe| Fact::Text(pipe.name().into()));
-        let found = found.fact("missing", Fact::List(missing.into()));
-        let line = |text: &str, side: &'static str, op: OpId| {
-            Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(self.span(op)))])
-        };
-        if x.0 == y.0 {
-            let barrier = format!("pto.barrier <{}>", y.0.cpp());
-            let found = found.fact("add", Fact::List(vec![line(&barrier, "before", y.1)]));
-            return found.help(format!("add {barrier} before {}", self.place(y.1)));
-        }
-        let Some(id) = free_id(trace, x.0, y.0) else {
-            return found.help(format!("all ids are in use: add pto.barrier <PIPE_ALL> before {}", self.place(y.1)));
-        };
-        let (set, wait) = (flag_text("set", x.0, y.0, id), flag_text("wait", x.0, y.0, id));
-        let found = found.fact("add", Fact::List(vec![line(&set, "after", x.1), line(&wait, "before", y.1)]));
-        let pair = format!("add {set} after {} and {wait} before {}", self.place(x.1), self.place(y.1));
-        found.help(match round {
-            true => format!(
-                "{pair}, and, because the edge goes round the loop, one set_flag before the loop and one wait_flag after it"
-            ),
-            false => pair,
-        })
+        found
     }
 
     /// Says which edge between cores is missing, and the lines that would be it.
@@ -189,14 +174,40 @@ impl Reporter<'_> {
         found.help(format!("add {set} after {} and {wait} before {}", places[0], places[1]))
     }
 
+    /// The value of an operand, or the result in its place.
+    fn value_of(&self, op: OpId, role: Role) -> Option<ValueId> {
+        let op = self.func.op(op);
+        let made = || op.dsts().into_iter().find(|(r, _)| *r == role).map(|(_, v)| v);
+        op.operand(role).and_then(|o| o.arg.value()).or_else(made)
+    }
+
+    /// The rows and columns of a boxed tile that lie in these bytes, which are no run of its elements.
+    fn window(&self, op: OpId, access: &Access, bytes: &[(i64, i64)]) -> Option<[Range<u64>; 2]> {
+        let value = self.value_of(op, access.role)?;
+        let tile = self.module.types.get(self.func.value(value).ty).on(self.profile).filter(Tile::is_boxed)?;
+        let (layout, bits) = (tile.layout(), i64::from(tile.elem.bits()));
+        let (end, start) = (layout.footprint() as i64, access.start);
+        let element = |byte: i64| (byte - start).max(0) * 8 / bits;
+        let elements = || bytes.iter().map(|(from, to)| element(*from)..element(*to).min(end));
+        if elements().eq([0..end]) {
+            return Some([0..tile.rows, 0..tile.cols]);
+        }
+        let mut window: Option<[Range<u64>; 2]> = None;
+        for (r, c) in elements().flatten().filter_map(|offset| layout.inverse(offset)) {
+            let [rows, columns] = window.get_or_insert_with(|| [r..r + 1, c..c + 1]);
+            *rows = rows.start.min(r)..rows.end.max(r + 1);
+            *columns = columns.start.min(c)..columns.end.max(c + 1);
+        }
+        window
+    }
+
     /// `%a`.
     fn operand(&self, op: OpId, role: Role) -> String {
+        let value = self.value_of(op, role);
         let op = self.func.op(op);
         if role == Role::Pipe && fifo::part(op).is_some() {
             return "the slot".into();
         }
-        let made = || op.dsts().into_iter().find(|(r, _)| *r == role).map(|(_, v)| v);
-        let value = op.operand(role).and_then(|o| o.arg.value()).or_else(made);
         let named = value.or_else(|| op.values().next()).map(|v| self.module.names.text(self.func.value(v).name));
         named.map_or_else(|| role.name().to_string(), |name| format!("%{name}"))
     }
@@ -212,18 +223,18 @@ impl Reporter<'_> {
     }
 }
 
-/// From the first to the last byte that two sets share.
-fn shared(a: &Bytes, b: &Bytes) -> (i64, i64) {
-    let (mut first, mut last) = (i64::MAX, i64::MIN);
+/// The bytes that two sets share.
+fn shared(a: &Bytes, b: &Bytes) -> Vec<(i64, i64)> {
+    let mut both = Vec::new();
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.ranges.get(i), b.ranges.get(j)) {
         let (from, to) = (x.0.max(y.0), x.1.min(y.1));
         if from < to {
-            (first, last) = (first.min(from), last.max(to));
+            both.push((from, to));
         }
         if x.1 <= y.1 { i += 1 } else { j += 1 }
     }
-    if first < last { (first, last) } else { a.span() }
+    if both.is_empty() { vec![a.span()] } else { both }
 }
 
 fn range((from, to): (i64, i64)) -> String {

@@ -111,9 +111,32 @@ impl Choices {
     }
 
     /// One of these trip counts, or of those that [`Choices::also`] added.
-    pub(super) fn trips(&mut self, key: Key, options: &[u64]) -> u64 {
-        let far = self.far.get(&key).cloned().unwrap_or_default();
-        self.choose(key, &[options, &far].concat())
+    pub(super) fn trips(&mut self, key: Key, options: &[u64], period: u64) -> u64 {
+        let far = self.far.get(&key).map_or(&[][..], Vec::as_slice);
+        let options = self.possible(&key, [options, far].concat(), period);
+        self.choose(key, &options)
+    }
+
+    /// Those of some trip counts that what is known of the bounds allows. Where it wants more than all of them, the last
+    /// period stands for what it wants.
+    fn possible(&self, key: &Key, options: Vec<u64>, period: u64) -> Vec<u64> {
+        let Key::Trips([lower, upper, step]) = key else { return options };
+        let over = upper.minus(lower);
+        let (Some((low, high, not)), Some(step)) = (self.facts.get(&over.terms), step.known()) else { return options };
+        let i128s = [*low, *high, over.constant, step].map(i128::from);
+        let [low, high, constant, step] = i128s;
+        let (low, high) = (low + constant, high + constant);
+        let is_possible = |trips: &&u64| {
+            let (trips, least) = (i128::from(**trips) * step, (i128::from(**trips) - 1) * step);
+            let is_known = trips > 0 && step == 1 && not.iter().any(|n| i128::from(*n) + constant == trips);
+            (trips == 0 || high > least) && low <= trips && !is_known
+        };
+        let possible: Vec<u64> = options.iter().filter(is_possible).copied().collect();
+        let most = options.iter().max().copied().unwrap_or(0);
+        match possible.is_empty() {
+            true => options.into_iter().filter(|trips| trips + period > most).collect(),
+            false => possible,
+        }
     }
 
     /// One of these options, the same for all who ask with this key: later ones may have more options.
@@ -140,6 +163,19 @@ impl Choices {
     pub(super) fn before(&self, key: &Key) -> Vec<(Key, u64)> {
         let made = self.made.iter().take_while(|(known, ..)| known != key);
         made.map(|(known, options, chosen)| (known.clone(), options.get(*chosen).copied().unwrap_or(0))).collect()
+    }
+
+    /// Was exactly this chosen before a key was asked for?
+    pub(super) fn is_after(&self, key: &Key, chosen: &[(Key, u64)]) -> bool {
+        let made = self.made.iter().take_while(|(known, ..)| known != key);
+        let made = made.map(|(known, options, at)| (known, options.get(*at).copied().unwrap_or(0)));
+        made.eq(chosen.iter().map(|(known, option)| (known, *option)))
+    }
+
+    /// How much there is to remember of a path: each choice is compared with those before it.
+    pub fn weight(&self) -> u64 {
+        let made = self.made.len() as u64;
+        made * made / 4
     }
 
     /// From here on a sum of symbols is at most this.

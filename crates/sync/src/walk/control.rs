@@ -147,19 +147,20 @@ impl<'a> Walk<'a> {
             }
             None => {
                 self.open_loops += 1;
-                let peeled = self.peeled(f.body, f.variable, lower.known().zip(step.known()));
-                let trips = self.trips(id, op, Key::Trips(bounds), (weight, peeled, count), |this, rounds| {
-                    let mut carried = carried.clone();
-                    (0..rounds).try_for_each(|i| {
-                        this.marks.push(this.trace.events.len());
-                        turn(this, &mut carried, i)
-                    })
-                })?;
+                let peeled = self.peeled(&[f.body], &self.counters(&f, lower.known().zip(step.known())));
+                let (trips, tried) =
+                    self.trips(id, op, Key::Trips(bounds), (weight, peeled, count), |this, rounds| {
+                        let mut carried = carried.clone();
+                        (0..rounds).try_for_each(|i| {
+                            this.marks.push(this.trace.events.len());
+                            turn(this, &mut carried, i)
+                        })
+                    })?;
                 for i in 0..trips {
                     turn(self, &mut carried, i)?;
                 }
                 self.open_loops -= 1;
-                self.learn(&lower, &upper, &step, trips);
+                self.learn([&lower, &upper, &step], trips, tried);
             }
         }
         self.new_turn();
@@ -205,8 +206,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         self.open_loops += 1;
-        let peeled = self.peeled_while(&w);
-        let trips = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
+        let peeled = self.peeled(&[w.before, w.after], &self.while_counters(&w));
+        let (trips, _) = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
             first(this, carried.clone())?;
             (0..rounds).try_for_each(|i| {
                 this.marks.push(this.trace.events.len());
@@ -224,8 +225,9 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// After a loop its trip count says what its upper bound is, or that it is at most the lower one.
-    fn learn(&mut self, lower: &Form, upper: &Form, step: &Form, trips: u64) {
+    /// After a loop its trip count says what its upper bound is, or that it is at most the lower one. The last counts
+    /// that are tried, up to the given one, stand for all greater ones.
+    fn learn(&mut self, [lower, upper, step]: [&Form; 3], trips: u64, tried: Option<u64>) {
         let over = upper.minus(lower);
         let ([(symbol, 1)], Some(1), 0) = (over.terms.as_slice(), step.known(), self.trial) else { return };
         let count = (trips as i64).wrapping_sub(over.constant);
@@ -233,8 +235,21 @@ impl<'a> Walk<'a> {
             0 => self.choices.at_most(&over.terms, count),
             _ => {
                 self.bound.insert(*symbol, count);
+                let most = tried.map(|tried| (tried as i64).wrapping_sub(over.constant));
+                self.endless.extend(most.map(|most| (*symbol, most)));
             }
         }
+    }
+
+    /// Is this a comparison of a loop's bound with more than the loop was tried for? Then nobody knows, whatever the
+    /// bound is taken to be on this path.
+    pub(super) fn is_beyond(&self, a: &Form, b: &Form) -> bool {
+        let difference = a.minus(b);
+        let ([(symbol, factor @ (1 | -1))], constant) = (difference.terms.as_slice(), difference.constant) else {
+            return false;
+        };
+        let with = constant.wrapping_mul(-factor);
+        self.endless.get(symbol).is_some_and(|most| with > *most)
     }
 
     /// An empty body costs too.
@@ -246,70 +261,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The iterations up to a constant that the counter is compared with are looked at one by one (sync.md 9).
-    fn peeled(&self, body: tessera_ir::BlockId, variable: ValueId, start: Option<(i64, i64)>) -> u64 {
-        let Some((lower, step)) = start.filter(|(_, step)| *step > 0) else { return 0 };
-        let func = self.subject.func;
-        let (mut peeled, mut blocks) = (0, vec![body]);
-        while let Some(block) = blocks.pop() {
-            for id in &func.block(block).ops {
-                let op = func.op(*id);
-                blocks.extend(&op.blocks);
-                let (OpKind::Cmp(_), [a, b]) = (&op.kind, op.operands.as_slice()) else { continue };
-                for (side, other) in [(a.arg, b.arg), (b.arg, a.arg)] {
-                    let (Some((factor, plus)), Some(k)) = (self.linear(side, variable, 0), self.constants.get(other))
-                    else {
-                        continue;
-                    };
-                    let at = k.saturating_sub(plus).checked_div(factor).unwrap_or(0).saturating_sub(lower) / step;
-                    peeled = peeled.max(u64::try_from(at.saturating_add(1)).unwrap_or(0));
-                }
-            }
-        }
-        peeled
-    }
-
-    /// The same of `scf.while`, whose counters are what it hands on with a constant added.
-    fn peeled_while(&self, w: &While<'_>) -> u64 {
-        let counter = |(taken, handed): (&ValueId, &tessera_ir::Operand)| {
-            let n = w.carried.iter().position(|v| Arg::Value(*v) == handed.arg)?;
-            let lower = self.constants.get(w.inits.get(n)?.arg)?;
-            let (1, step) = self.linear(w.yields.get(n)?.arg, *taken, 0)? else { return None };
-            Some(self.peeled(w.after, *taken, Some((lower, step))))
-        };
-        w.taken.iter().zip(w.handed).filter_map(counter).max().unwrap_or(0)
-    }
-
-    /// `factor · counter + constant`, where a value is that.
-    fn linear(&self, arg: Arg, variable: ValueId, depth: u32) -> Option<(i64, i64)> {
-        let value = arg.value()?;
-        if value == variable {
-            return Some((1, 0));
-        }
-        let tessera_ir::Def::Result(op, _) = self.subject.func.value(value).def else { return None };
-        let op = self.subject.func.op(op);
-        if depth > 8 {
-            return None;
-        }
-        let side = |n: usize| op.operands.get(n).map(|o| o.arg);
-        let of = |n: usize| self.linear(side(n)?, variable, depth + 1);
-        let constant = |n: usize| self.constants.get(side(n)?);
-        match &op.kind {
-            OpKind::Cast(_) => of(0),
-            OpKind::Arith(ArithOp::Addi) => match (of(0), constant(1)) {
-                (Some((f, c)), Some(n)) => Some((f, c.wrapping_add(n))),
-                _ => of(1).zip(constant(0)).map(|((f, c), n)| (f, c.wrapping_add(n))),
-            },
-            OpKind::Arith(ArithOp::Subi) => of(0).zip(constant(1)).map(|((f, c), n)| (f, c.wrapping_sub(n))),
-            OpKind::Arith(ArithOp::Muli) => {
-                let (f, n) = of(0).zip(constant(1)).or_else(|| of(1).zip(constant(0)))?;
-                Some((f.0.wrapping_mul(n), f.1.wrapping_mul(n)))
-            }
-            _ => None,
-        }
-    }
-
-    /// How often a loop runs on this path, of all the counts that decide every other one.
+    /// How often a loop runs on this path, of all the counts that decide every other one; the greatest of those, where it
+    /// stands for greater ones.
     fn trips(
         &mut self,
         id: OpId,
@@ -317,29 +270,31 @@ impl<'a> Walk<'a> {
         key: Key,
         (weight, peeled, most): (u64, u64, Option<u64>),
         rounds: impl FnOnce(&mut Self, u64) -> Res,
-    ) -> Result<u64, Undecided> {
+    ) -> Result<(u64, Option<u64>), Undecided> {
         if self.trial > 0 {
             // What was chosen before the loop that is tried out holds in it.
             let chosen = self.settled.iter().find(|(known, _)| *known == key);
-            return Ok(chosen.map_or(2, |(_, trips)| *trips));
+            return Ok((chosen.map_or(2, |(_, trips)| *trips), None));
         }
         let at = (id, self.subject.core);
         // On a path that was the same so far, it repeats itself as it did.
-        let after = self.choices.before(&key);
-        self.settled.clone_from(&after);
-        if self.choices.periods.get(&at).is_none_or(|known| known.after != after) {
+        let is_known = self.choices.periods.get(&at).is_some_and(|known| self.choices.is_after(&key, &known.after));
+        if !is_known {
+            let after = self.choices.before(&key);
+            self.settled.clone_from(&after);
             let repeats = self.period(op.span, weight, peeled, rounds)?;
             self.choices.periods.insert(at, Period { repeats, after });
         }
         let Repeats { trips, period, peeled } =
             self.choices.periods.get(&at).map(|p| p.repeats.clone()).unwrap_or_default();
         let tried = trips.iter().copied().max().unwrap_or(0);
-        let trips = self.choices.trips(key.clone(), &trips);
+        let trips = self.choices.trips(key.clone(), &trips, period);
+        let stands_for_more = trips.saturating_add(period) > tried;
         let open = Open { op: id, key, period, peeled, tried, trips, most };
         if !self.trace.open.contains(&open) {
             self.trace.open.push(open);
         }
-        Ok(trips)
+        Ok((trips, stands_for_more.then_some(tried)))
     }
 
     /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.
@@ -362,7 +317,7 @@ impl<'a> Walk<'a> {
         let sizes =
             (self.trace.events.len(), self.trace.accesses.len(), self.trace.misuses.len(), self.trace.turns.len());
         let (ticks, flags) = (self.trace.ticks.len(), self.trace.flags.len());
-        let asked = self.asked.clone();
+        let (asked, misused) = (self.asked.clone(), self.misused.clone());
         self.trial += 1;
         let ran = rounds(self, count);
         self.trial -= 1;
@@ -375,7 +330,7 @@ impl<'a> Walk<'a> {
         self.trace.events.truncate(sizes.0);
         self.trace.accesses.truncate(sizes.1);
         self.trace.misuses.truncate(sizes.2);
-        self.misused = self.trace.misuses.iter().map(|m| (m.op, m.rule)).collect();
+        self.misused = misused;
         self.trace.turns.truncate(sizes.3);
         self.trace.ticks.truncate(ticks);
         // Ids that only the trial could not tell are no flags of the path.

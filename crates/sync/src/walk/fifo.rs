@@ -66,7 +66,7 @@ impl<'a> Walk<'a> {
     }
 
     fn access(&mut self, place: &Place, ranges: &Ranges, writes: bool, (role, exact): (Role, bool)) -> Access {
-        Access { set: self.sets.of(place, ranges), writes, adds: false, exact, role }
+        Access { set: self.sets.of(place, ranges), writes, adds: false, exact, role, start: place.start() }
     }
 
     /// The valid region of a tile, or all of it where nobody knows.

@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
             let found = self.symbols.of(Expr::Loaded(place.root, place.at.clone(), bits as u32));
             self.set(*result, Val::Int(found));
         }
-        let access = Access { set, writes, adds: false, exact: true, role: Role::Global };
+        let access = Access { set, writes, adds: false, exact: true, role: Role::Global, start: place.start() };
         self.event(id, Some(Pipe::S), Kind::Work, &[access]);
     }
 }

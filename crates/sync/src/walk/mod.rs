@@ -10,6 +10,7 @@ mod exact;
 mod fifo;
 mod global;
 mod order;
+mod peel;
 mod tiles;
 
 pub use choices::{Choices, Key, Open};
@@ -126,6 +127,13 @@ impl<'a> Subject<'a> {
 
 pub(crate) type Res = Result<(), Undecided>;
 
+/// What is wrong by itself, with the rules that it breaks: order operations, and flags.
+#[derive(Clone, Default)]
+struct Misused {
+    ops: FxHashSet<(OpId, &'static str)>,
+    flags: FxHashSet<(&'static str, String)>,
+}
+
 /// The bytes of an instruction as it was last seen.
 type Seen = (Inst, Rc<[crate::bytes::Part]>);
 
@@ -139,8 +147,7 @@ pub(crate) struct Walk<'a> {
     found: FxHashMap<OpId, u32>,
     /// The operation that the walk is at.
     at: Option<OpId>,
-    /// Order operations that are wrong by themselves, and the rules that they break.
-    misused: FxHashSet<(OpId, &'static str)>,
+    misused: Misused,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
     fifos: Fifos,
@@ -170,6 +177,8 @@ pub(crate) struct Walk<'a> {
     open_loops: u32,
     /// Symbols whose values a loop's trip count told.
     bound: FxHashMap<u32, i64>,
+    /// Those of them that stand for greater ones, too: the greatest value that was tried.
+    endless: FxHashMap<u32, i64>,
     /// What each branch in such a loop compared.
     asked: FxHashMap<OpId, (crate::form::Terms, i64)>,
 }
@@ -196,7 +205,7 @@ pub(crate) fn walk(
         symbols,
         found: FxHashMap::default(),
         at: None,
-        misused: FxHashSet::default(),
+        misused: Misused::default(),
         written: FxHashSet::default(),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
@@ -218,6 +227,7 @@ pub(crate) fn walk(
         open_loops: 0,
         asked: FxHashMap::default(),
         bound: FxHashMap::default(),
+        endless: FxHashMap::default(),
     };
     for arg in &func.args {
         walk.argument(*arg);
@@ -375,6 +385,14 @@ impl<'a> Walk<'a> {
     fn compute(&mut self, op: &Op) {
         let Some(result) = op.results.first().copied() else { return };
         let (module, func) = (self.subject.module, self.subject.func);
+        if let (OpKind::Cmp(pred), [a, b], false) = (&op.kind, op.operands.as_slice(), self.endless.is_empty())
+            && let (Some(a), Some(b)) = (self.written_form(a.arg), self.written_form(b.arg))
+            && self.is_beyond(&a, &b)
+        {
+            let (from, _) = scalar::widths(module, func, op);
+            let unknown = self.symbols.of(Expr::Cmp(*pred, from, a, b));
+            return self.set(result, Val::Int(unknown));
+        }
         let computed = scalar::compute(module, func, op, |arg| self.known(arg));
         let form = match computed {
             Some(Ok(v)) => v.into(),

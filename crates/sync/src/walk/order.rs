@@ -61,7 +61,13 @@ impl<'a> Walk<'a> {
             }
             Deed::Token { pipe, sets } => self.core_flag(&ordering, pipe, sets)?,
             Deed::Nothing => {}
-            Deed::Wrong(misuse) => self.misuse(*misuse),
+            Deed::Wrong(misuse) => {
+                self.misuse(*misuse);
+                if let Some(ends) = ordering.ends() {
+                    let id = self.id(&ordering);
+                    self.flag_id(&ordering, &ends, &id);
+                }
+            }
         }
         Ok(())
     }
@@ -72,16 +78,17 @@ impl<'a> Walk<'a> {
         ordering.written_id().map(Form::from).or(given).unwrap_or_else(|| self.fresh())
     }
 
+    /// Each flag is told of once, at its first place, and so is each operation (sync.md 9).
     fn misuse(&mut self, misuse: Misuse) {
-        if self.misused.insert((misuse.op, misuse.rule)) {
+        let is_new_flag = self.misused.flags.insert((misuse.rule, misuse.flag.clone()));
+        if self.misused.ops.insert((misuse.op, misuse.rule)) && is_new_flag {
             self.trace.misuses.push(misuse);
         }
     }
 
     fn flag(&mut self, ordering: &Ordering<'_>, (from, to): (Pipe, Pipe), sets: bool) {
         let id = self.id(ordering);
-        let wrong = id.known().and_then(|n| ordering.flag_id((from, to), n, &self.iteration()));
-        wrong.into_iter().for_each(|misuse| self.misuse(misuse));
+        self.flag_id(ordering, &format!("{from} → {to}"), &id);
         let flag = self.flag_number(Flag::Pipes(from, to, id));
         let event = match sets {
             true => self.event(ordering.at, Some(from), Kind::Set(flag), &[]),
@@ -90,6 +97,12 @@ impl<'a> Walk<'a> {
         if let Some(result) = ordering.op.results.first() {
             self.set(*result, Val::Event(event));
         }
+    }
+
+    /// Is the id of a flag between these one that there is?
+    fn flag_id(&mut self, ordering: &Ordering<'_>, ends: &str, id: &Form) {
+        let wrong = id.known().and_then(|n| ordering.flag_id(ends, n, &self.iteration()));
+        wrong.into_iter().for_each(|misuse| self.misuse(misuse));
     }
 
     /// ", in iteration 8" inside a loop.

@@ -212,7 +212,10 @@ impl<'a> Walk<'a> {
                 Sem::Gets | Sem::Prints => self.element(&inst).into(),
                 _ => bytes::parts(&inst).into(),
             };
-            self.seen.insert(id, (inst.clone(), parts.clone()));
+            // Outside of loops nothing comes back.
+            if !self.turn.is_empty() {
+                self.seen.insert(id, (inst.clone(), parts.clone()));
+            }
             parts
         });
         let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
@@ -238,7 +241,7 @@ impl<'a> Walk<'a> {
             }
             let set = self.sets.of(&place, &part.ranges);
             let adds = adds && on_view;
-            accesses.push(Access { set, writes: part.writes, adds, exact: part.exact, role });
+            accesses.push(Access { set, writes: part.writes, adds, exact: part.exact, role, start: place.start() });
         }
         let tiles = inst.tiles.iter().map(|t| (t.role, t.tile));
         let pipe = opcode.pipe(form, profile, tiles);

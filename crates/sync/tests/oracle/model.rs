@@ -267,14 +267,17 @@ impl Model<'_> {
         let mut broken = Vec::new();
         let mut stops = false;
         for (n, node) in self.nodes.iter().enumerate() {
+            // Both vector cores run the same text.
+            let whose = node.process.min(1);
             if let What::Set(a, b, id) | What::Wait(a, b, id) = node.what {
+                let flag = format!("{whose} {a:?} {b:?} {id}");
                 let limit = if profile == Profile::Cpu { i64::MAX } else { 8 };
                 if !(0..limit).contains(&id) {
-                    broken.push((("flag-id-range".to_string(), format!("line {}", node.line)), node.line));
+                    broken.push((("flag-id-range".to_string(), flag.clone()), node.line));
                     stops = true;
                 }
                 if a == b && profile != Profile::Cpu {
-                    broken.push((("flag-pipe".to_string(), format!("line {}", node.line)), node.line));
+                    broken.push((("flag-pipe".to_string(), flag), node.line));
                     stops = true;
                 }
             }
@@ -285,7 +288,8 @@ impl Model<'_> {
                 };
                 let held = self.nodes[..n].iter().rev().find(same).is_some_and(|m| matches!(m.what, What::Get(_)));
                 if matches!(node.what, What::Get(_)) == held {
-                    broken.push((("buf-token".to_string(), format!("line {}", node.line)), node.line));
+                    broken
+                        .push((("buf-token".to_string(), format!("{} {:?} {id}", node.process, node.pipe)), node.line));
                 }
             }
         }
@@ -299,8 +303,12 @@ impl Model<'_> {
         }
         for (flag, (sets, waits)) in self.flags() {
             let mut add = |rule: &str, n: usize| broken.push(((rule.to_string(), flag.clone()), self.nodes[n].line));
-            if waits.len() > sets.len() {
-                add("flag-unmatched-wait", waits[sets.len()]);
+            // Everything in a circle is before itself; to blame are the waits whose sets come later. They come before the
+            // waits that have none.
+            let mut pairs = sets.iter().zip(&waits);
+            let in_circle = pairs.find(|(set, wait)| !deadlock && is_before(**wait, **set) && set > wait);
+            if let Some(wait) = in_circle.map(|(_, wait)| wait).or(waits.get(sets.len())) {
+                add("flag-unmatched-wait", *wait);
                 stops = true;
             }
             if profile != Profile::Cpu {
@@ -313,14 +321,6 @@ impl Model<'_> {
                         add("flag-overwrite", sets[k]);
                         break;
                     }
-                }
-            }
-            // Everything in a circle is before itself; to blame are the waits whose sets come later.
-            for (set, wait) in sets.iter().zip(&waits) {
-                if !deadlock && is_before(*wait, *set) && set > wait {
-                    add("flag-unmatched-wait", *wait);
-                    stops = true;
-                    break;
                 }
             }
         }
