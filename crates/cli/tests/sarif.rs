@@ -10,8 +10,13 @@ use tessera_cli::{Session, run};
 /// The schema, from where cargo keeps the package.
 fn schema() -> Value {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let words = ["metadata", "--format-version", "1", "--offline", "--manifest-path"];
+    // What other platforms are built from need not be here.
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
+    let host = String::from_utf8(rustc.stdout).unwrap();
+    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let words = ["metadata", "--format-version", "1", "--offline", "--filter-platform", host, "--manifest-path"];
     let asked = Command::new(env!("CARGO")).args(words).arg(manifest).output().unwrap();
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
     let data: Value = serde_json::from_slice(&asked.stdout).unwrap();
     let package = data["packages"].as_array().unwrap().iter().find(|p| p["name"] == "serde-sarif").unwrap();
     let folder = Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap();

@@ -62,15 +62,18 @@ type Line = (String, Span, bool);
 /// waits for, and a wait behind it, which takes what the last round sets.
 fn flags(snapshot: &Arc<Snapshot>, race: &Finding) -> Option<Fix> {
     let lines = race.lines();
-    let titles: Vec<&str> = lines.iter().map(|(text, ..)| text.as_str()).collect();
+    let outside = |title: &str, around: Span| {
+        let line = snapshot.text.line_of(around.start) + 1;
+        format!("{title}, with a set before the loop of line {line} and a wait after it")
+    };
+    let titles: Vec<&str> = lines.iter().map(|(text, ..)| text.as_str()).take(2).collect();
     let title = format!("Insert {}", titles.join(" and "));
+    let title = lines.get(2).map_or(title.clone(), |(_, around, _)| outside(&title, *around));
     let mut all = vec![(title.clone(), lines.clone())];
     if let [set, wait] = lines.as_slice() {
         for around in loops(snapshot, [set.1, wait.1]) {
-            let line = snapshot.text.line_of(around.start) + 1;
-            let title = format!("{title}, with a set before the loop of line {line} and a wait after it");
-            let outside = [(set.0.clone(), around, false), (wait.0.clone(), around, true)];
-            all.push((title, outside.into_iter().chain(lines.clone()).collect()));
+            let more = [(set.0.clone(), around, false), (wait.0.clone(), around, true)];
+            all.push((outside(&title, around), more.into_iter().chain(lines.clone()).collect()));
         }
     }
     let errors = |s: &Snapshot, of: &dyn Fn(&str) -> bool| {

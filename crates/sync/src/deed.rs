@@ -122,11 +122,7 @@ impl<'a> Ordering<'a> {
         let sets = matches!(self.order, Order::Set | Order::Record);
         let classes = matches!(self.order, Order::Record | Order::Await);
         let (first, second) = (self.word(0), self.word(1));
-        let wrong = |what: String, help: String| {
-            let id =
-                self.written_id().map(|n| n.to_string()).or(self.op.operands.first().map(|o| format!("{:?}", o.arg)));
-            self.wrong(format!("{first} → {second} {}", id.unwrap_or_default()), what, help)
-        };
+        let wrong = |what: String, help: String| self.wrong(format!("{first} → {second} of {:?}", self.at), what, help);
         match [self.pipe(0), self.pipe(1)] {
             [Some(Ordered::One(from)), Some(Ordered::One(to))] if from == to && classes => {
                 if sets {

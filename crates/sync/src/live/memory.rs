@@ -257,9 +257,9 @@ impl Memory {
         for candidate in &between {
             self.tell_between(event, candidate);
         }
-        // The nearest first; of one instruction first what the rules list first.
+        // The first iterations first; of one instruction first what the rules list first.
         let mut within = within;
-        within.sort_by_key(|c| (std::cmp::Reverse(c.entry.index), c.conflict));
+        within.sort_by_key(|c| (c.entry.index, c.conflict));
         let mut told: FxHashSet<u32> = FxHashSet::default();
         for n in 0..within.len() {
             let c = &within[n];

@@ -61,13 +61,15 @@ impl<'a> Walk<'a> {
             }
             Deed::Token { pipe, sets } => self.core_flag(&ordering, pipe, sets)?,
             Deed::Nothing => {}
-            Deed::Wrong(misuse) => {
-                self.misuse(*misuse);
-                if let Some(ends) = ordering.ends() {
+            Deed::Wrong(misuse) => match ordering.ends() {
+                // A flag that is wrong has an id all the same.
+                Some(ends) => {
                     let id = self.id(&ordering);
+                    self.misuse(Misuse { flag: format!("{ends} {id:?}"), ..*misuse });
                     self.flag_id(&ordering, &ends, &id);
                 }
-            }
+                None => self.misuse(*misuse),
+            },
         }
         Ok(())
     }

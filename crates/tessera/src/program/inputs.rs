@@ -110,7 +110,10 @@ impl Kernel {
             let input = match from {
                 From::Array(array) => self.bind_array(value, array.take()),
                 From::Cast(array) => {
-                    let cast = self.elem(value).map_or(Ok(array.take()), |elem| array.cast(elem));
+                    let cast = match self.elem(value) {
+                        Some(elem) => array.cast(elem),
+                        None => Ok(array.take()),
+                    };
                     cast.and_then(|array| self.bind_array(value, array))
                 }
                 From::Raw(bytes) => self.bind_raw(value, std::mem::take(bytes)),
