@@ -153,3 +153,27 @@ fn a_wait_on_s_tells_of_everything_before_it_on_s() {
         assert_eq!(edges(&text, profile), 1, "{profile}");
     }
 }
+
+/// A loop that runs longer than it is tried has a bound that passes every number, and so does what is computed of it.
+#[test]
+fn what_is_computed_of_a_bound_passes_every_number() {
+    let loads = "scf.for %i = %c0 to %n step %c1 {\nload a@0 c0\n}\n";
+    let used = "pto.texp ins(%a : !v) outs(%b : !v)";
+    for (what, then) in [
+        ("itself", "%q = arith.cmpi sgt, %n, %c16 : index\nscf.if %q {"),
+        ("less", "%h = arith.subi %n, %c16 : index\n%q = arith.cmpi sgt, %h, %c2 : index\nscf.if %q {"),
+        ("twice", "%h = arith.muli %n, %c2 : index\n%q = arith.cmpi sgt, %h, %c32 : index\nscf.if %q {"),
+        ("half", "%h = arith.divui %n, %c2 : index\n%q = arith.cmpi sgt, %h, %c16 : index\nscf.if %q {"),
+        ("a bound", "%h = arith.subi %n, %c16 : index\nscf.for %j = %c0 to %h step %c1 {"),
+        ("a start", "scf.for %j = %c16 to %n step %c2 {"),
+    ] {
+        for profile in [Profile::A5, Profile::A2a3] {
+            let text = kernel(&format!("{loads}{then}\n{used}\n}}"));
+            assert!(edges(&text, profile) > 0, "{what} on {profile}");
+        }
+    }
+    let counted = "%e = scf.for %i = %c0 to %n step %c1 iter_args(%x = %c0) -> (index) {\nload a@0 c0\n\
+                   %y = arith.addi %x, %c2 : index\nscf.yield %y : index\n}\n\
+                   %q = arith.cmpi sgt, %e, %c32 : index\nscf.if %q {\n";
+    assert!(edges(&kernel(&format!("{counted}{used}\n}}")), Profile::A5) > 0, "what is handed on");
+}

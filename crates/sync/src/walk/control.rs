@@ -1,6 +1,7 @@
 //! Control flow on one path: branches and loops whose values are not known are choices (sync.md 4).
 
 use super::choices::{Key, MAX_PATHS, Open, Period, Repeats, condition};
+use super::endless::Endless;
 use super::{Core, Res, Val, Walk};
 use crate::Undecided;
 use crate::form::{Expr, Form};
@@ -115,13 +116,15 @@ impl<'a> Walk<'a> {
         let written = [f.lower, f.upper, f.step].map(|arg| self.written_form(arg).unwrap_or_default());
         // A loop that runs as often as one before it is as open as that one, whatever its choice told of the bounds.
         let bounds = match self.choices.is_made(&Key::Trips(written.clone())) {
-            true => written,
+            true => written.clone(),
             false => [f.lower, f.upper, f.step].map(|arg| self.form(arg).unwrap_or_default()),
         };
         let [lower, upper, step] = bounds.clone();
         let mut carried = self.vals(f.inits);
         let known = lower.known().zip(upper.known()).zip(step.known());
         let count = known.map(|((lower, upper), step)| trip_count(lower, upper, step));
+        // As often as that, or more often, where a bound stands for greater ones.
+        let least = count.and_then(|count| Some((count, self.stride(&written)?)));
         let weight = self.weight(f.body);
         let turn = |this: &mut Self, carried: &mut Vec<Val>, i: u64| -> Res {
             let at = lower.plus(&this.symbols.arith(ArithOp::Muli, 64, &step, &(i as i64).into()));
@@ -135,7 +138,7 @@ impl<'a> Walk<'a> {
             done
         };
         let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.costs.is_some();
-        match count.filter(unrolled) {
+        match count.filter(unrolled).filter(|_| least.is_none()) {
             Some(count) => {
                 for i in 0..count {
                     self.count(op)?;
@@ -148,19 +151,24 @@ impl<'a> Walk<'a> {
             None => {
                 self.open_loops += 1;
                 let peeled = self.peeled(&[f.body], &self.counters(&f, lower.known().zip(step.known())));
-                let (trips, tried) =
-                    self.trips(id, op, Key::Trips(bounds), (weight, peeled, count), |this, rounds| {
-                        let mut carried = carried.clone();
-                        (0..rounds).try_for_each(|i| {
-                            this.marks.push(this.trace.events.len());
-                            turn(this, &mut carried, i)
-                        })
-                    })?;
-                for i in 0..trips {
+                let key = Key::Trips(if least.is_some() { written } else { bounds });
+                let most = count.filter(|_| least.is_none());
+                let trips = self.trips(id, op, key, (weight, peeled, most, least), |this, rounds| {
+                    let mut carried = carried.clone();
+                    (0..rounds).try_for_each(|i| {
+                        this.marks.push(this.trace.events.len());
+                        turn(this, &mut carried, i)
+                    })
+                })?;
+                let before = carried.clone();
+                for i in 0..trips.count {
                     turn(self, &mut carried, i)?;
                 }
                 self.open_loops -= 1;
-                self.learn([&lower, &upper, &step], trips, tried);
+                self.learn([&lower, &upper, &step], trips);
+                if trips.tried.is_some() {
+                    self.carried_on(f.results, &before, &mut carried, trips.period);
+                }
             }
         }
         self.new_turn();
@@ -207,7 +215,7 @@ impl<'a> Walk<'a> {
         }
         self.open_loops += 1;
         let peeled = self.peeled(&[w.before, w.after], &self.while_counters(&w));
-        let (trips, _) = self.trips(id, op, Key::While(id), (weight, peeled, None), |this, rounds| {
+        let trips = self.trips(id, op, Key::While(id), (weight, peeled, None, None), |this, rounds| {
             first(this, carried.clone())?;
             (0..rounds).try_for_each(|i| {
                 this.marks.push(this.trace.events.len());
@@ -215,7 +223,7 @@ impl<'a> Walk<'a> {
             })
         })?;
         first(self, carried)?;
-        for i in 0..trips {
+        for i in 0..trips.count {
             turn(self, i)?;
         }
         self.open_loops -= 1;
@@ -227,7 +235,7 @@ impl<'a> Walk<'a> {
 
     /// After a loop its trip count says what its upper bound is, or that it is at most the lower one. The last counts
     /// that are tried, up to the given one, stand for all greater ones.
-    fn learn(&mut self, [lower, upper, step]: [&Form; 3], trips: u64, tried: Option<u64>) {
+    fn learn(&mut self, [lower, upper, step]: [&Form; 3], Trips { count: trips, tried, period }: Trips) {
         let over = upper.minus(lower);
         let ([(symbol, 1)], Some(1), 0) = (over.terms.as_slice(), step.known(), self.trial) else { return };
         let count = (trips as i64).wrapping_sub(over.constant);
@@ -235,21 +243,10 @@ impl<'a> Walk<'a> {
             0 => self.choices.at_most(&over.terms, count),
             _ => {
                 self.bound.insert(*symbol, count);
-                let most = tried.map(|tried| (tried as i64).wrapping_sub(over.constant));
-                self.endless.extend(most.map(|most| (*symbol, most)));
+                let endless = |tried: u64| Endless { most: (tried as i64).wrapping_sub(over.constant), period };
+                self.endless.extend(tried.map(|tried| (*symbol, endless(tried))));
             }
         }
-    }
-
-    /// Is this a comparison of a loop's bound with more than the loop was tried for? Then nobody knows, whatever the
-    /// bound is taken to be on this path.
-    pub(super) fn is_beyond(&self, a: &Form, b: &Form) -> bool {
-        let difference = a.minus(b);
-        let ([(symbol, factor @ (1 | -1))], constant) = (difference.terms.as_slice(), difference.constant) else {
-            return false;
-        };
-        let with = constant.wrapping_mul(-factor);
-        self.endless.get(symbol).is_some_and(|most| with > *most)
     }
 
     /// An empty body costs too.
@@ -268,13 +265,14 @@ impl<'a> Walk<'a> {
         id: OpId,
         op: &Op,
         key: Key,
-        (weight, peeled, most): (u64, u64, Option<u64>),
+        (weight, peeled, most, least): (u64, u64, Option<u64>, Option<(u64, u64)>),
         rounds: impl FnOnce(&mut Self, u64) -> Res,
-    ) -> Result<(u64, Option<u64>), Undecided> {
+    ) -> Result<Trips, Undecided> {
         if self.trial > 0 {
             // What was chosen before the loop that is tried out holds in it.
-            let chosen = self.settled.iter().find(|(known, _)| *known == key);
-            return Ok((chosen.map_or(2, |(_, trips)| *trips), None));
+            let chosen = self.settled.iter().find(|(known, _)| *known == key).map(|(_, trips)| *trips);
+            let count = chosen.or(least.map(|(count, _)| count)).unwrap_or(2);
+            return Ok(Trips { count, tried: None, period: 1 });
         }
         let at = (id, self.subject.core);
         // On a path that was the same so far, it repeats itself as it did.
@@ -288,13 +286,22 @@ impl<'a> Walk<'a> {
         let Repeats { trips, period, peeled } =
             self.choices.periods.get(&at).map(|p| p.repeats.clone()).unwrap_or_default();
         let tried = trips.iter().copied().max().unwrap_or(0);
+        let trips = match least {
+            Some((least, stride)) => {
+                // Up to the first that is as long as any that is tried.
+                let end = least.max(tried.saturating_add(stride));
+                let all = (least..=end).step_by(usize::try_from(stride).unwrap_or(1).max(1));
+                all.take_while(|n| *n == least || n - stride < tried).collect()
+            }
+            None => trips,
+        };
         let trips = self.choices.trips(key.clone(), &trips, period);
         let stands_for_more = trips.saturating_add(period) > tried;
         let open = Open { op: id, key, period, peeled, tried, trips, most };
         if !self.trace.open.contains(&open) {
             self.trace.open.push(open);
         }
-        Ok((trips, stands_for_more.then_some(tried)))
+        Ok(Trips { count: trips, tried: stands_for_more.then_some(tried), period })
     }
 
     /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.
@@ -395,6 +402,15 @@ impl<'a> Walk<'a> {
     fn is_global(&self, set: crate::trace::SetId) -> bool {
         matches!(self.sets.get(set).root, Root::Buffer(_) | Root::Anywhere)
     }
+}
+
+/// How often a loop runs on a path.
+#[derive(Clone, Copy)]
+pub(super) struct Trips {
+    pub count: u64,
+    /// The greatest count that was tried, where this one stands for greater ones.
+    pub tried: Option<u64>,
+    pub period: u64,
 }
 
 /// How often `scf.for` runs.

@@ -6,6 +6,7 @@
 
 mod choices;
 mod control;
+mod endless;
 mod exact;
 mod fifo;
 mod global;
@@ -14,6 +15,7 @@ mod peel;
 mod tiles;
 
 pub use choices::{Choices, Key, Open};
+use endless::Endless;
 
 use crate::form::{Expr, Form, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
@@ -177,8 +179,8 @@ pub(crate) struct Walk<'a> {
     open_loops: u32,
     /// Symbols whose values a loop's trip count told.
     bound: FxHashMap<u32, i64>,
-    /// Those of them that stand for greater ones, too: the greatest value that was tried.
-    endless: FxHashMap<u32, i64>,
+    /// Those of them that stand for greater ones, too.
+    endless: FxHashMap<u32, Endless>,
     /// What each branch in such a loop compared.
     asked: FxHashMap<OpId, (crate::form::Terms, i64)>,
 }
@@ -392,6 +394,9 @@ impl<'a> Walk<'a> {
             let (from, _) = scalar::widths(module, func, op);
             let unknown = self.symbols.of(Expr::Cmp(*pred, from, a, b));
             return self.set(result, Val::Int(unknown));
+        }
+        if let Some(form) = self.derived(op) {
+            return self.set(result, Val::Int(form));
         }
         let computed = scalar::compute(module, func, op, |arg| self.known(arg));
         let form = match computed {
