@@ -159,12 +159,17 @@ impl<'a> Ordering<'a> {
         word.and_then(|w| w.trim_start_matches("EVENT_ID").parse().ok())
     }
 
+    /// Is there a flag with this id?
+    pub fn has_flag(&self, id: i64) -> bool {
+        id >= 0 && (!self.profile.is_npu() || FLAG_IDS.contains(&id))
+    }
+
     /// `flag-id-range` of a flag; where it is said in which iteration.
     pub fn flag_id(&self, ends: &str, id: i64, iteration: &str) -> Option<Misuse> {
-        let hardware = self.profile.is_npu();
-        if id >= 0 && (!hardware || FLAG_IDS.contains(&id)) {
+        if self.has_flag(id) {
             return None;
         }
+        let hardware = self.profile.is_npu();
         let name = self.op.kind.name();
         let what = match hardware {
             true => format!("{name} of {ends} has id {id}{iteration}, and ids are 0 to 7"),

@@ -150,6 +150,8 @@ pub(crate) struct Walk<'a> {
     /// The operation that the walk is at.
     at: Option<OpId>,
     misused: Misused,
+    /// What order operations do that were come across.
+    deeds: FxHashMap<OpId, crate::deed::Deed>,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
     fifos: Fifos,
@@ -208,6 +210,7 @@ pub(crate) fn walk(
         found: FxHashMap::default(),
         at: None,
         misused: Misused::default(),
+        deeds: FxHashMap::default(),
         written: FxHashSet::default(),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },

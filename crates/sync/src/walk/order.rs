@@ -44,7 +44,10 @@ impl<'a> Walk<'a> {
 
     pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Res {
         let ordering = Ordering { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
-        match ordering.deed() {
+        // Words are read once.
+        let deed = self.deeds.get(&id).cloned().unwrap_or_else(|| ordering.deed());
+        self.deeds.entry(id).or_insert_with(|| deed.clone());
+        match deed {
             Deed::Flag { from, to, sets } => self.flag(&ordering, (from, to), sets),
             Deed::Barrier(pipe) => _ = self.event(id, pipe, Kind::Barrier, &[]),
             Deed::Events => {
@@ -90,7 +93,9 @@ impl<'a> Walk<'a> {
 
     fn flag(&mut self, ordering: &Ordering<'_>, (from, to): (Pipe, Pipe), sets: bool) {
         let id = self.id(ordering);
-        self.flag_id(ordering, &format!("{from} → {to}"), &id);
+        if id.known().is_some_and(|n| !ordering.has_flag(n)) {
+            self.flag_id(ordering, &format!("{from} → {to}"), &id);
+        }
         let flag = self.flag_number(Flag::Pipes(from, to, id));
         let event = match sets {
             true => self.event(ordering.at, Some(from), Kind::Set(flag), &[]),
