@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
                     _ => None,
                 });
                 let whole = !matches!(ty, Some(ScalarType::Float(_)));
-                let value = form.known().filter(|_| whole).map(|v| Number::Int(v.into()));
+                let value = form.with(&self.bound).known().filter(|_| whole).map(|v| Number::Int(v.into()));
                 inst.scalars.push(ScalarArg { role: operand.role, ty, value });
             }
         }
