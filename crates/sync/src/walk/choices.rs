@@ -1,6 +1,6 @@
 //! Choices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
 
-use super::Core;
+use super::{Core, Seen};
 use crate::form::{Expr, Form, Symbols, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{CmpPred, OpId, ValueId};
@@ -73,6 +73,8 @@ pub struct Choices {
     /// Arguments without whose numbers a run is not known.
     pub missing: Vec<ValueId>,
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
+    /// Instructions in loops touch the same bytes on every path.
+    pub(super) seen: FxHashMap<OpId, Seen>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,
 }

@@ -169,7 +169,6 @@ pub(crate) struct Walk<'a> {
     turn: SmallVec<[(OpId, u64); 2]>,
     turn_id: u32,
     flags: FxHashMap<crate::trace::Flag, u32>,
-    seen: FxHashMap<OpId, Seen>,
     steps: u64,
     /// Where iterations begin, while a loop is tried out.
     marks: Vec<usize>,
@@ -224,7 +223,6 @@ pub(crate) fn walk(
         turn: SmallVec::new(),
         turn_id: 0,
         flags: FxHashMap::default(),
-        seen: FxHashMap::default(),
         steps: 0,
         marks: Vec::new(),
         trial: 0,
