@@ -137,7 +137,7 @@ struct Misused {
 }
 
 /// The bytes of an instruction as it was last seen.
-type Seen = (Inst, Rc<[crate::bytes::Part]>);
+type Seen = Box<(Inst, Rc<[crate::bytes::Part]>)>;
 
 pub(crate) struct Walk<'a> {
     pub subject: Subject<'a>,
@@ -150,8 +150,8 @@ pub(crate) struct Walk<'a> {
     /// The operation that the walk is at.
     at: Option<OpId>,
     misused: Misused,
-    /// What order operations do that were come across.
-    deeds: FxHashMap<OpId, crate::deed::Deed>,
+    /// What order operations do that were come across, and the ids that they write.
+    deeds: FxHashMap<OpId, (crate::deed::Deed, Option<i64>)>,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
     fifos: Fifos,

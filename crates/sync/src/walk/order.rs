@@ -45,8 +45,8 @@ impl<'a> Walk<'a> {
     pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Res {
         let ordering = Ordering { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
         // Words are read once.
-        let deed = self.deeds.get(&id).cloned().unwrap_or_else(|| ordering.deed());
-        self.deeds.entry(id).or_insert_with(|| deed.clone());
+        let read = || (ordering.deed(), ordering.written_id());
+        let (deed, _) = self.deeds.entry(id).or_insert_with(read).clone();
         match deed {
             Deed::Flag { from, to, sets } => self.flag(&ordering, (from, to), sets),
             Deed::Barrier(pipe) => _ = self.event(id, pipe, Kind::Barrier, &[]),
@@ -80,7 +80,8 @@ impl<'a> Walk<'a> {
     /// The id that an order operation names: a word, or the operand.
     fn id(&mut self, ordering: &Ordering<'_>) -> Form {
         let given = ordering.op.operands.first().and_then(|o| self.form(o.arg));
-        ordering.written_id().map(Form::from).or(given).unwrap_or_else(|| self.fresh())
+        let written = self.deeds.get(&ordering.at).and_then(|(_, id)| *id);
+        written.map(Form::from).or(given).unwrap_or_else(|| self.fresh())
     }
 
     /// Each flag is told of once, at its first place, and so is each operation (sync.md 9).

@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
         let prints = matches!(opcode.info().sem, Sem::Prints);
         let adds = inst.attrs.adds()
             || inst.attrs.scatter_atomic().is_some_and(|a| a == tessera_isa::inst::ScatterAtomic::Add);
-        let seen = self.choices.seen.get(&id).filter(|(known, _)| *known == inst).map(|(_, parts)| parts.clone());
+        let seen = self.choices.seen.get(&id).filter(|seen| seen.0 == inst).map(|seen| seen.1.clone());
         let parts = seen.unwrap_or_else(|| {
             let parts: std::rc::Rc<[bytes::Part]> = match opcode.info().sem {
                 Sem::Gets | Sem::Prints => self.element(&inst).into(),
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
             };
             // Outside of loops nothing comes back.
             if !self.turn.is_empty() {
-                self.choices.seen.insert(id, (inst.clone(), parts.clone()));
+                self.choices.seen.insert(id, Box::new((inst.clone(), parts.clone())));
             }
             parts
         });
