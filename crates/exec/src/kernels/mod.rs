@@ -206,26 +206,31 @@ impl Kernel {
     }
 
     /// Copies; the operands start at the given bytes, the source's first.
+    #[inline]
     pub fn run(&self, mut bytes: Sides<'_>, at: [usize; 2]) -> Result<(), OutOfBounds> {
         bytes.check(self.spans, at)?;
         match self.kind {
-            Kind::Raw(raw) => {
+            Kind::Raw(raw) if self.outer.is_empty() => {
                 let (src, dst) = bytes.pointers();
-                let (src, dst) = (src.wrapping_add(at[0]), dst.wrapping_add(at[1]));
-                if self.outer.is_empty() {
-                    let [s, d] = self.base.map(|base| base as isize);
-                    // SAFETY: as below.
-                    unsafe { raw(src.wrapping_offset(s), dst.wrapping_offset(d), &self.inner) };
-                    return Ok(());
-                }
-                walk(&self.outer, self.base, &mut |[s, d]| {
-                    // SAFETY: every point of the loops lies inside the spans, and both of them inside their memories.
-                    unsafe { raw(src.wrapping_offset(s as isize), dst.wrapping_offset(d as isize), &self.inner) }
-                });
+                let [s, d] = self.base.map(|base| base as isize);
+                let (src, dst) = (src.wrapping_add(at[0]).wrapping_offset(s), dst.wrapping_add(at[1]).wrapping_offset(d));
+                // SAFETY: every point of the loops lies inside the spans, and both of them inside their memories.
+                unsafe { raw(src, dst, &self.inner) };
             }
-            _ => self.scalar(&mut bytes, at),
+            _ => self.run_each(bytes, at),
         }
         Ok(())
+    }
+
+    /// Copies with the loops around the kernel, inside the spans.
+    #[inline(never)]
+    fn run_each(&self, mut bytes: Sides<'_>, at: [usize; 2]) {
+        if !self.is_raw() {
+            return self.scalar(&mut bytes, at);
+        }
+        let (src, dst) = bytes.pointers();
+        // SAFETY: the spans were checked, and nobody else has the memories.
+        unsafe { self.run_at(src.wrapping_add(at[0]), dst.wrapping_add(at[1])) }
     }
 
     /// Is it one that [`Kernel::run_at`] runs?
@@ -266,7 +271,7 @@ fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: [u32; OPERANDS], le
         return Kind::Scalar;
     }
     let special = x86::transpose(loops, run, level).or_else(|| x86::narrow(loops, bits, level));
-    Kind::Raw(special.unwrap_or_else(|| x86::rows(run, level)))
+    Kind::Raw(special.unwrap_or_else(|| x86::rows(loops.is_empty(), run, level)))
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -104,6 +104,7 @@ impl Prepared {
     }
 
     /// Runs the instruction; `global` is the byte of its buffer where the view starts.
+    #[inline]
     pub fn run(&mut self, memories: &mut Memories, global: usize) -> Result<Effect, Failure> {
         self.set_view(global);
         if self.is_plain { self.change(memories) } else { self.run_by_contents(memories, global) }
@@ -115,6 +116,7 @@ impl Prepared {
         parts && self.contents.is_empty() && matches!(self.params, ParamSource::Fixed(_))
     }
 
+    #[inline(never)]
     fn run_by_contents(&mut self, memories: &mut Memories, global: usize) -> Result<Effect, Failure> {
         if let Some(joined) = &mut self.joined {
             return joined.run(memories, &self.places);
@@ -150,11 +152,19 @@ impl Prepared {
         Ok(self.warning.is_some())
     }
 
+    #[inline]
     fn change(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
-        let mut effect = if self.usual.is_as_seen(memories) {
+        // What is as it was seen has no view of global memory.
+        if self.usual.is_as_seen(memories) && self.combines.is_empty() {
             self.move_bytes(memories)?;
-            Effect::default()
-        } else if self.usual.holds(memories, &self.places) {
+            return Ok(Effect::default());
+        }
+        self.change_defined(memories)
+    }
+
+    #[inline(never)]
+    fn change_defined(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        let mut effect = if self.usual.holds(memories, &self.places) {
             self.move_bytes(memories)?;
             let effect = self.usual.written(memories, &self.places);
             self.usual.see(memories, &self.places);
@@ -221,6 +231,7 @@ impl Prepared {
         self.global.as_ref().and(self.places.last().copied())
     }
 
+    #[inline]
     pub fn move_bytes(&self, memories: &mut Memories) -> Result<(), Failure> {
         let done = self.plan.run_with(memories.list_mut(), &self.places, self.params.loaded());
         done.map_err(|e| Prepared::outside(&e, self.global.is_some()))

@@ -147,13 +147,14 @@ impl OutOfBounds {
     pub(crate) const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
 
     /// Does the span, moved by `at`, lie in `len` bytes?
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check(span: (i128, i128), at: usize, len: usize) -> Result<(), OutOfBounds> {
-        let (first, end) = (span.0.saturating_add(at as i128), span.1.saturating_add(at as i128));
-        if span.0 >= span.1 || (first >= 0 && end <= len as i128) {
+        // Neither difference can overflow, as a sum with the span's ends might.
+        let (at, room) = (at as i128, len as i128 - at as i128);
+        if span.0 >= span.1 || (span.0 >= -at && span.1 <= room) {
             Ok(())
         } else {
-            Err(OutOfBounds { first, end, len })
+            Err(OutOfBounds { first: span.0.saturating_add(at), end: span.1.saturating_add(at), len })
         }
     }
 }

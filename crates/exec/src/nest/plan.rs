@@ -139,43 +139,70 @@ impl Plan {
     /// Runs every step, converting ones with these quantization parameters. `places` says where each operand lies;
     /// nothing is written outside the memories, and an operand without a place, or a step that leaves its memory, is an
     /// error before that step.
+    #[inline]
     pub fn run_with<M: AsMut<[u8]>>(
         &self,
         memories: &mut [M],
         places: &[Place],
         params: &Params,
     ) -> Result<(), OutOfBounds> {
-        let place = |operand: u8| places.get(usize::from(operand)).copied().ok_or(OutOfBounds::NOWHERE);
         for action in &self.actions {
-            match action {
-                Action::Copy { src, dst, kernel, .. } => {
-                    let (bytes, at) = sides(memories, place(*src)?, place(*dst)?)?;
-                    kernel.run(bytes, at)?;
-                }
-                Action::Convert { src, dst, convert } => {
-                    let (bytes, at) = sides(memories, place(*src)?, place(*dst)?)?;
-                    convert.run(bytes, at, params)?;
-                }
-                Action::Map { operands, kernel } => {
-                    let mut at: SmallVec<[Place; OPERANDS]> = SmallVec::new();
-                    for operand in operands {
-                        at.push(place(*operand)?);
-                    }
-                    kernel.run(memories, &at)?;
-                }
-                Action::Staged(staged) => staged.run(memories, places)?,
-                Action::Fill { dst, fill } => {
-                    let dst = place(*dst)?;
-                    let memory = memories.get_mut(dst.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
-                    let len = memory.len();
-                    fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..OutOfBounds::NOWHERE })?)?;
-                }
-                Action::Pair { operands: [x, y, z], kernel } => {
-                    kernel.run(memories, [place(*x)?, place(*y)?, place(*z)?])?;
-                }
+            // Tiny instructions are mostly copies, and notice what the others need on the stack.
+            if let Action::Copy { src, dst, kernel, .. } = action {
+                copy(memories, places, (*src, *dst), kernel)?;
+            } else {
+                action.run(memories, places, params)?;
             }
         }
         Ok(())
+    }
+}
+
+/// Where an operand lies.
+#[inline]
+fn place(places: &[Place], operand: u8) -> Result<Place, OutOfBounds> {
+    places.get(usize::from(operand)).copied().ok_or(OutOfBounds::NOWHERE)
+}
+
+#[inline(always)]
+fn copy<M: AsMut<[u8]>>(
+    memories: &mut [M],
+    places: &[Place],
+    (src, dst): (u8, u8),
+    kernel: &Kernel,
+) -> Result<(), OutOfBounds> {
+    let (bytes, at) = sides(memories, place(places, src)?, place(places, dst)?)?;
+    kernel.run(bytes, at)
+}
+
+impl Action {
+    #[inline(never)]
+    fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place], params: &Params) -> Result<(), OutOfBounds> {
+        let place = |operand: u8| place(places, operand);
+        match self {
+            Action::Copy { src, dst, kernel, .. } => copy(memories, places, (*src, *dst), kernel),
+            Action::Convert { src, dst, convert } => {
+                let (bytes, at) = sides(memories, place(*src)?, place(*dst)?)?;
+                convert.run(bytes, at, params)
+            }
+            Action::Map { operands, kernel } => {
+                let mut at: SmallVec<[Place; OPERANDS]> = SmallVec::new();
+                for operand in operands {
+                    at.push(place(*operand)?);
+                }
+                kernel.run(memories, &at)
+            }
+            Action::Staged(staged) => staged.run(memories, places),
+            Action::Fill { dst, fill } => {
+                let dst = place(*dst)?;
+                let memory = memories.get_mut(dst.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();
+                let len = memory.len();
+                fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..OutOfBounds::NOWHERE })?)
+            }
+            Action::Pair { operands: [x, y, z], kernel } => {
+                kernel.run(memories, [place(*x)?, place(*y)?, place(*z)?])
+            }
+        }
     }
 }
 

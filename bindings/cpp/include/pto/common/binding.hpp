@@ -67,20 +67,18 @@ struct Access {
     template <typename TileT>
     static constexpr TesseraTile kType = TypeOf(TileT::Info);
 
-    // Four words that say of a tile with storage what a descriptor says, its type included; none of a tile without.
-    template <typename TileT>
-    static bool Words(const TileT &tile, uint64_t *words)
+    // Calls `say` with four words that say of a tile with storage what a descriptor says, its type included, and its role;
+    // false for a tile without storage.
+    template <typename TileT, typename Function>
+    static bool Words(const TileT &tile, uint32_t role, Function say)
     {
         const TileBase &base = tile;
-        if (tile.data_ == nullptr) {
-            return false;
-        }
-        words[0] = reinterpret_cast<uintptr_t>(&kType<TileT>);
-        words[1] = reinterpret_cast<uintptr_t>(tile.data_);
-        words[2] = static_cast<uint64_t>(static_cast<uint32_t>(tile.RowMaskInternal)) << 32 |
-                   static_cast<uint32_t>(tile.ColMaskInternal);
-        words[3] = base.pitch_ != 0 && base.window_ == tile.data_ ? base.pitch_ : 0;
-        return true;
+        const uint64_t pitch = base.pitch_ != 0 && base.window_ == tile.data_ ? base.pitch_ : 0;
+        say(reinterpret_cast<uintptr_t>(&kType<TileT>), reinterpret_cast<uintptr_t>(tile.data_),
+            static_cast<uint64_t>(static_cast<uint32_t>(tile.RowMaskInternal)) << 32 |
+                static_cast<uint32_t>(tile.ColMaskInternal),
+            pitch << 8 | role);
+        return tile.data_ != nullptr;
     }
 
     // Fills in a descriptor; automatic storage that is not there yet is made if the instruction needs it.

@@ -21,7 +21,7 @@ namespace pto {
 class Error : public std::runtime_error {
 public:
     Error(std::string rule, std::string message, const std::string &text)
-        : std::runtime_error(text), rule_(std::move(rule)), message_(std::move(message)), running_(pto_model::CurrentRunning())
+        : std::runtime_error(text), rule_(std::move(rule)), message_(std::move(message)), running_(Now())
     {}
 
     const std::string &rule() const noexcept { return rule_; }
@@ -31,6 +31,12 @@ public:
     const char *instruction() const noexcept { return running_.instruction != nullptr ? running_.instruction : ""; }
 
 private:
+    static pto_model::Running Now()
+    {
+        const pto_model::Running *running = pto_model::CurrentRunning();
+        return running == nullptr ? pto_model::Running{} : pto_model::Running{running->instruction, running->where, nullptr};
+    }
+
     std::string rule_;
     std::string message_;
     pto_model::Running running_;

@@ -59,31 +59,31 @@ inline bool RunsOn(uint32_t profiles) { return (profiles >> static_cast<uint32_t
 // The run of an intrinsic, by its name and the place of the call: errors while it lives are its errors.
 class Run {
 public:
-    Run(const char *name, const Where &where) : outer_(CurrentRunning()) { CurrentRunning() = {name, where}; }
-    ~Run() { CurrentRunning() = outer_; }
+    Run(const char *name, const Where &where) : running_{name, where, CurrentRunning()} { CurrentRunning() = &running_; }
+    ~Run() { CurrentRunning() = running_.outer; }
     Run(const Run &) = delete;
     Run &operator=(const Run &) = delete;
 
 private:
-    Running outer_;
+    Running running_;
 };
 
 class Call {
 public:
     // The form is said where operands alone do not tell it.
     Call(TesseraOp op, const char *name, const Where &where, TesseraForm form = TESSERA_FORM_PLAIN)
-        : run_(name, where), op_(op), form_(form)
+        : run_(name, where), op_(op), form_(form), machine_(*CurrentMachine()), expected_(machine_.Expected()),
+          changes_(machine_.changes())
     {}
     explicit Call(TesseraOp op) : Call(op, nullptr, Where{}) {}
 
     template <typename TileT>
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
     {
-        operands_[tileCount_++] = {static_cast<uint32_t>(role), needsStorage, false, 0, &tile, DescribeAs<TileT>};
-        // Written where they stay: words that are copied while they are new cost more than all the rest.
-        isSaid_ = isSaid_ && wordCount_ + 5 <= Machine::kWords && Access::Words(tile, words_ + wordCount_);
-        wordCount_ += isSaid_ ? 4 : 0;
-        return Say(static_cast<uint64_t>(role));
+        operands_[tileCount_++] = {&tile, DescribeAs<TileT>, static_cast<uint8_t>(role), needsStorage, false, 0};
+        const bool isBound = Access::Words(tile, role, [this](auto... words) { Say(words...); });
+        isSaid_ = isSaid_ && isBound;
+        return *this;
     }
     // The last tile that was given has this pad value instead of its own.
     Call &Padded(PadValue pad)
@@ -162,20 +162,22 @@ public:
     // Says whether the instruction was executed; if not, the error was handed to a handler.
     bool Done()
     {
-        const Held<Machine> &machine = CurrentMachine();
         const bool isSaid = isSaid_ && !hasConv_;
-        words_[0] = static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_);
-        words_[1] = static_cast<uint64_t>(tileCount_) << 16 | scalarCount_ << 8 | attrCount_;
-        if (isSaid && machine->Again(words_, wordCount_)) {
+        SayAt(0, static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_));
+        SayAt(1, static_cast<uint64_t>(tileCount_) << 16 | scalarCount_ << 8 | attrCount_);
+        // Somebody else may have issued instructions while this one was put together.
+        const bool isExpected = differs_ == 0 && expected_.count == wordCount_ && changes_ == machine_.changes() &&
+                                &expected_ == &machine_.Expected();
+        if (isSaid && (isExpected ? machine_.AgainAsExpected() : machine_.Again(words_, wordCount_))) {
             return true;
         }
         if (!Describe()) {
             return false;
         }
         const TesseraInst inst = Inst();
-        const bool isDone = machine->Done(tessera_issue(machine->handle(), &inst));
+        const bool isDone = machine_.Done(tessera_issue(machine_.handle(), &inst));
         if (isDone && isSaid) {
-            machine->Remember(words_, wordCount_);
+            machine_.Remember(words_, wordCount_);
         }
         return isDone;
     }
@@ -185,9 +187,8 @@ public:
         if (!Describe()) {
             return false;
         }
-        const Held<Machine> &machine = CurrentMachine();
         const TesseraInst inst = Inst();
-        return machine->Done(tessera_transfer(machine->handle(), &inst, &view));
+        return machine_.Done(tessera_transfer(machine_.handle(), &inst, &view));
     }
     // For an instruction that gives a scalar.
     bool Get(void *value, std::size_t size)
@@ -195,9 +196,8 @@ public:
         if (!Describe()) {
             return false;
         }
-        const Held<Machine> &machine = CurrentMachine();
         const TesseraInst inst = Inst();
-        return machine->Done(tessera_get(machine->handle(), &inst, value, size));
+        return machine_.Done(tessera_get(machine_.handle(), &inst, value, size));
     }
     RecordEvent Issue()
     {
@@ -214,12 +214,12 @@ private:
     }
     // What a tile operand is, and how it is described where that is needed.
     struct Operand {
-        uint32_t role;
+        const void *tile;
+        bool (*describe)(const void *tile, TesseraTile &out, bool needsStorage);
+        uint8_t role;
         bool needsStorage;
         bool isPadded;
         uint32_t pad;
-        const void *tile;
-        bool (*describe)(const void *tile, TesseraTile &out, bool needsStorage);
     };
     template <typename TileT>
     static bool DescribeAs(const void *tile, TesseraTile &out, bool needsStorage)
@@ -248,15 +248,20 @@ private:
         const auto value = [&](int i) { return static_cast<uint64_t>(attr.values[i]); };
         return Say(static_cast<uint64_t>(attr.name) << 32 | attr.kind, value(0), value(1), value(2), value(3));
     }
-    // More of what tells the instruction from others.
+    // More of what tells the instruction from others; while it is put together it is compared with the expected one.
     template <typename... Words>
     Call &Say(Words... words)
     {
         isSaid_ = isSaid_ && wordCount_ + sizeof...(Words) <= Machine::kWords;
         if (isSaid_) {
-            ((words_[wordCount_++] = words), ...);
+            (SayAt(wordCount_++, words), ...);
         }
         return *this;
+    }
+    void SayAt(std::size_t place, uint64_t word)
+    {
+        words_[place] = word;
+        differs_ |= word ^ expected_.words[place];
     }
     TesseraInst Inst() const
     {
@@ -273,9 +278,14 @@ private:
     uint32_t attrCount_ = 0;
     bool ok_ = true;
     bool hasConv_ = false;
+    Machine &machine_;
+    const Machine::Issued &expected_;
+    uint64_t changes_;
     // Do the words, behind two for the instruction itself, say all of it?
     bool isSaid_ = true;
     std::size_t wordCount_ = 2;
+    // Which bits are others than those of the expected instruction.
+    uint64_t differs_ = 0;
     uint64_t words_[Machine::kWords];
     Operand operands_[7];
     TesseraTileArg tiles_[7];

@@ -17,6 +17,7 @@ class Machine : public Counted {
 public:
     explicit Machine(Profile profile) : profile_(profile)
     {
+        issued_[0].next = issued_;
         if (tessera_abi_version() != TESSERA_ABI_VERSION) {
             Fail("binding", "the library has ABI version " + std::to_string(tessera_abi_version()) +
                                 " and the headers have " + std::to_string(TESSERA_ABI_VERSION) +
@@ -63,11 +64,25 @@ public:
     // How many words may say everything about an instruction.
     static constexpr std::size_t kWords = 48;
 
-    // Issues an instruction again that was issued before with these words; says whether that was possible.
+    // An instruction that was issued: its words, its number, and the one that was issued after it.
+    struct Issued {
+        uint64_t number = 0;
+        std::size_t count = 0;
+        Issued *next = nullptr;
+        uint64_t words[kWords] = {};
+    };
+
+    // The instruction that is issued next if all goes as it went before, as in a loop.
+    const Issued &Expected() const { return *last_->next; }
+    // How often what is remembered has changed.
+    uint64_t changes() const { return changes_; }
+
+    // Issues the expected instruction again, or one that was issued before with these words; says whether that was possible.
+    bool AgainAsExpected() { return Again(*last_->next); }
     bool Again(const uint64_t (&words)[kWords], std::size_t count)
     {
-        const Issued &known = issued_[Slot(words, count)];
-        if (known.number == 0 || known.count != count) {
+        Issued &known = issued_[Slot(words, count)];
+        if (known.count != count) {
             return false;
         }
         for (std::size_t i = 0; i < count; ++i) {
@@ -75,7 +90,8 @@ public:
                 return false;
             }
         }
-        return tessera_again(handle_, known.number) == TESSERA_STATUS_OK;
+        last_->next = &known;
+        return Again(known);
     }
     // Remembers the instruction that was issued last.
     void Remember(const uint64_t (&words)[kWords], std::size_t count)
@@ -86,6 +102,9 @@ public:
         for (std::size_t i = 0; i < count; ++i) {
             known.words[i] = words[i];
         }
+        last_ = last_->next = &known;
+        known.next = known.next == nullptr ? issued_ : known.next;
+        ++changes_;
     }
 
     // Reports what the last call found; says whether it did its work.
@@ -129,18 +148,18 @@ private:
         return false;
     }
 
+    bool Again(Issued &known)
+    {
+        last_ = &known;
+        return known.number != 0 && tessera_again(handle_, known.number) == TESSERA_STATUS_OK;
+    }
+
     static constexpr std::size_t kSlots = 128;
-    // The words of an instruction, and its number.
-    struct Issued {
-        uint64_t number = 0;
-        std::size_t count = 0;
-        uint64_t words[kWords];
-    };
     static std::size_t Slot(const uint64_t *words, std::size_t count)
     {
-        // The instruction, and where its tiles lie: the second of five words of each.
+        // The instruction, and where its tiles lie: the second of four words of each.
         uint64_t sum = words[0];
-        for (std::size_t i = 3; i < count; i += 5) {
+        for (std::size_t i = 3; i < count; i += 4) {
             sum = (sum << 5 | sum >> 59) ^ words[i];
         }
         return sum * 0x9E3779B97F4A7C15u >> 57;
@@ -150,7 +169,9 @@ private:
     Profile profile_;
     uint32_t age_ = 0;
     char *bases_[static_cast<uint32_t>(TileType::Ctrl) + 1] = {};
+    uint64_t changes_ = 0;
     Issued issued_[kSlots];
+    Issued *last_ = issued_;
 };
 
 inline Held<Machine> &CurrentMachine()

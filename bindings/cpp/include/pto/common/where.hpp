@@ -17,15 +17,17 @@ struct Where {
     }
 };
 
-// The instruction that runs now, if one does.
+// An instruction that runs, and the one around it.
 struct Running {
     const char *instruction = nullptr;
     Where where;
+    const Running *outer = nullptr;
 };
 
-inline Running &CurrentRunning()
+// The instruction that runs now, if one does.
+inline const Running *&CurrentRunning()
 {
-    static thread_local Running running;
+    static thread_local const Running *running = nullptr;
     return running;
 }
 

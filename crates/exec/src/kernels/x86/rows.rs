@@ -11,8 +11,8 @@ use std::arch::x86_64::*;
 /// From this length on a run leaves the second-level cache, and the C library knows best.
 const LARGE: usize = 1 << 20;
 
-/// The kernel for runs of this length.
-pub(crate) fn rows(run: usize, level: Level) -> Raw {
+/// The kernel for runs of this length, or for a single one.
+pub(crate) fn rows(is_single: bool, run: usize, level: Level) -> Raw {
     match run {
         1 => units::<u8>,
         2 => units::<u16>,
@@ -29,6 +29,7 @@ pub(crate) fn rows(run: usize, level: Level) -> Raw {
         33..=63 if level >= Level::Avx512 => masked,
         33..=63 => halves::<[u8; 32]>,
         65..=127 if level >= Level::Avx512 => masked_second,
+        128..LARGE if level >= Level::Avx512 && is_single => one_of_lines,
         65..LARGE if level >= Level::Avx512 => long_lines,
         65..LARGE => long,
         0 | LARGE.. => moves,
@@ -137,29 +138,44 @@ unsafe fn long(src: *const u8, dst: *mut u8, inner: &Inner) {
 /// Safety: the contract of [`Raw`], with runs of at least 64 bytes, on a machine with AVX-512.
 #[target_feature(enable = "avx512f")]
 unsafe fn long_lines(src: *const u8, dst: *mut u8, inner: &Inner) {
-    let last = inner.run - 64;
-    points(src, dst, inner, |s, d| {
-        // SAFETY: every vector starts at or before `run - 64`.
-        unsafe {
-            let load = |k: usize| _mm512_loadu_si512(s.add(k).cast());
-            let store = |k: usize, v| _mm512_storeu_si512(d.add(k).cast(), v);
-            let tail = load(last);
-            let mut k = 0;
-            while k + 256 <= last {
-                let v = [load(k), load(k + 64), load(k + 128), load(k + 192)];
-                store(k, v[0]);
-                store(k + 64, v[1]);
-                store(k + 128, v[2]);
-                store(k + 192, v[3]);
-                k += 256;
-            }
-            while k < last {
-                store(k, load(k));
-                k += 64;
-            }
-            store(last, tail);
+    // SAFETY: a run is readable and writable at every point.
+    points(src, dst, inner, |s, d| unsafe { run_of_lines(s, d, inner.run) });
+}
+
+/// The same for a single run, which needs no loops: of a small tile they are as much work as the copy.
+///
+/// Safety: as for [`long_lines`], with loops of one turn.
+#[target_feature(enable = "avx512f")]
+unsafe fn one_of_lines(src: *const u8, dst: *mut u8, inner: &Inner) {
+    // SAFETY: the run is readable and writable.
+    unsafe { run_of_lines(src, dst, inner.run) }
+}
+
+/// Safety: so many bytes, at least 64, are readable and writable, and the machine has AVX-512.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn run_of_lines(s: *const u8, d: *mut u8, run: usize) {
+    let last = run - 64;
+    // SAFETY: every vector starts at or before `run - 64`.
+    unsafe {
+        let load = |k: usize| _mm512_loadu_si512(s.add(k).cast());
+        let store = |k: usize, v| _mm512_storeu_si512(d.add(k).cast(), v);
+        let tail = load(last);
+        let mut k = 0;
+        while k + 256 <= last {
+            let v = [load(k), load(k + 64), load(k + 128), load(k + 192)];
+            store(k, v[0]);
+            store(k + 64, v[1]);
+            store(k + 128, v[2]);
+            store(k + 192, v[3]);
+            k += 256;
         }
-    });
+        while k < last {
+            store(k, load(k));
+            k += 64;
+        }
+        store(last, tail);
+    }
 }
 
 /// Safety: the contract of [`Raw`].
