@@ -2,6 +2,7 @@
 
 use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, TextForm, Value, ValueId};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::DECLARED;
 
@@ -11,14 +12,14 @@ const MAX_STEPS: usize = 4_000_000;
 /// Calls nest at most this deep, so that unfolding them keeps its stack.
 const MAX_DEPTH: usize = 256;
 
-/// The entry function with every call replaced by the callee's body.
+/// The entry function with every call replaced by the callee's body; itself where it calls nothing.
 ///
 /// Values keep their names and spans. A `return` inside an inlined body disappears; its operands take the place of the
 /// call's results. Where functions of both kinds of core are reached, a call of a function of one kind becomes a section
 /// (isa/structure.md 4).
-pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
+pub fn inline<'a>(module: &'a Module, entry: &'a Func) -> Result<Cow<'a, Func>, Box<Diagnostic>> {
     if entry.callees().is_empty() {
-        return Ok(entry.clone());
+        return Ok(Cow::Borrowed(entry));
     }
     let kinds = kinds(module, entry);
     let mut inliner = Inliner::new(module, entry, kinds == [true, true]);
@@ -34,7 +35,7 @@ pub fn inline(module: &Module, entry: &Func) -> Result<Func, Box<Diagnostic>> {
         [false, true] => Some(Core::Vector),
         _ => None,
     };
-    Ok(inliner.out)
+    Ok(Cow::Owned(inliner.out))
 }
 
 /// Several functions of different kinds as one kernel: each is a section, and arguments of one name are one argument

@@ -41,6 +41,7 @@ pub use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as Ord
 pub use timeline::TimelineOptions;
 
 use crate::{Error, Missing, Profile, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::{inline, join};
@@ -230,10 +231,11 @@ impl Program {
         if let Some(found) = funcs.iter().find_map(|func| entry_result(module, func)) {
             return Err(refused(Box::new(found)));
         }
-        let inlined = if funcs.len() > 1 { join(module, funcs) } else { inline(module, func) }.map_err(refused)?;
+        let inlined = if funcs.len() > 1 { join(module, funcs).map(Cow::Owned) } else { inline(module, func) };
+        let inlined = inlined.map_err(refused)?;
         match tessera_ir::verify(module, &inlined).into_iter().next() {
             Some(broken) => Err(refused(Box::new(broken))),
-            None => Ok(Kernel::new(self.clone(), inlined)),
+            None => Ok(Kernel::new(self, inlined)),
         }
     }
 

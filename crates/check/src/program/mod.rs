@@ -75,10 +75,6 @@ fn walk_module(module: &Module, profile: Profile, mut report: Report) -> Report 
             check_kernel(module, &joined, profile, &mut report);
             continue;
         }
-        if func.callees().is_empty() {
-            check_kernel(module, func, profile, &mut report);
-            continue;
-        }
         match inline(module, func) {
             Ok(inlined) => check_kernel(module, &inlined, profile, &mut report),
             Err(found) if found.span.is_some_and(|span| !report.is_new(span, found.rule)) => {}

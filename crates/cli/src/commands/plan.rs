@@ -206,18 +206,21 @@ impl Page<'_> {
 
     fn pipes(&self, pipes: &Pipes) -> Table {
         let mut table = Table::new(["line", "instruction", "pipe", "waits for"]);
-        let pipe_of: HashMap<OpId, Pipe> = pipes.ops.iter().copied().collect();
-        let mut waits_of: HashMap<OpId, Vec<String>> = HashMap::new();
+        let func = self.kernel.func();
+        let mut pipe_of: Vec<Option<Pipe>> = vec![None; func.ops.len()];
+        pipes.ops.iter().for_each(|(op, pipe)| pipe_of[op.index()] = Some(*pipe));
+        let mut waits_of: Vec<String> = vec![String::new(); func.ops.len()];
         for wait in &pipes.waits {
-            let from = pipe_of.get(&wait.from).map_or("?", |pipe| pipe.name());
+            let from = pipe_of[wait.from.index()].map_or("?", |pipe| pipe.name());
             let (tile, hazard) = (self.kernel.name(wait.tile), wait.hazard.name());
-            let text = format!("{from} of {} (%{tile}, {hazard})", self.line(wait.from));
-            waits_of.entry(wait.to).or_default().push(text);
+            let waits = &mut waits_of[wait.to.index()];
+            let between = if waits.is_empty() { "" } else { "; " };
+            let _ = write!(waits, "{between}{from} of {} (%{tile}, {hazard})", self.line(wait.from));
         }
         for (op, pipe) in &pipes.ops {
-            let waits = waits_of.remove(op).unwrap_or_default();
-            let mnemonic = self.kernel.func().op(*op).opcode().map_or("", |o| o.mnemonic());
-            table.row([self.line(*op), mnemonic.into(), pipe.name().into(), waits.join("; ")]);
+            let waits = std::mem::take(&mut waits_of[op.index()]);
+            let mnemonic = func.op(*op).opcode().map_or("", |o| o.mnemonic());
+            table.row([self.line(*op), mnemonic.into(), pipe.name().into(), waits]);
         }
         table
     }

@@ -213,7 +213,8 @@ impl Kernel {
             Kind::Raw(raw) if self.outer.is_empty() => {
                 let (src, dst) = bytes.pointers();
                 let [s, d] = self.base.map(|base| base as isize);
-                let (src, dst) = (src.wrapping_add(at[0]).wrapping_offset(s), dst.wrapping_add(at[1]).wrapping_offset(d));
+                let (src, dst) =
+                    (src.wrapping_add(at[0]).wrapping_offset(s), dst.wrapping_add(at[1]).wrapping_offset(d));
                 // SAFETY: every point of the loops lies inside the spans, and both of them inside their memories.
                 unsafe { raw(src, dst, &self.inner) };
             }

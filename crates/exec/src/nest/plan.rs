@@ -199,9 +199,7 @@ impl Action {
                 let len = memory.len();
                 fill.run(memory.get_mut(dst.at..).ok_or(OutOfBounds { len, ..OutOfBounds::NOWHERE })?)
             }
-            Action::Pair { operands: [x, y, z], kernel } => {
-                kernel.run(memories, [place(*x)?, place(*y)?, place(*z)?])
-            }
+            Action::Pair { operands: [x, y, z], kernel } => kernel.run(memories, [place(*x)?, place(*y)?, place(*z)?]),
         }
     }
 }

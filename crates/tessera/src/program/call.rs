@@ -57,9 +57,9 @@ impl Kernel {
         });
         let mut shapes: Shapes = bound.collect();
         let is_open = |v: &ValueId| matches!(self.need(*v), Need::Buffer(..)) && !shapes.iter().any(|(b, _)| b == v);
-        if self.func.args.iter().any(is_open) {
+        if self.func().args.iter().any(is_open) {
             let extents = self.extents(&bindings.inputs, bindings.blocks);
-            shapes.extend(self.func.args.iter().zip(extents).filter_map(|(v, e)| Some((*v, e.known()?))));
+            shapes.extend(self.func().args.iter().zip(extents).filter_map(|(v, e)| Some((*v, e.known()?))));
         }
         shapes
     }
@@ -83,11 +83,11 @@ impl Kernel {
     /// [`run`](Kernel::run).
     pub fn on(mut self, profile: Profile) -> Kernel {
         let program = self.program.on(profile);
-        let name = self.module().names.text(self.func.name).to_string();
+        let name = self.module().names.text(self.func().name).to_string();
         let name = Some(name.as_str()).filter(|_| !self.module().is_listing);
         match program.kernel_or_entry(name) {
             _ if program.has_errors() => self.refused = program.sound().err(),
-            Ok(kernel) => (self.program, self.func) = (kernel.program, kernel.func),
+            Ok(kernel) => (self.program, self.body) = (kernel.program, kernel.body),
             Err(error) => self.refused = Some(error),
         }
         self

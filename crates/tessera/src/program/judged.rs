@@ -106,7 +106,7 @@ impl Kernel {
             Ok(placement) => placement,
             Err(outcome) => return (*outcome, None),
         };
-        let text = Arc::new(Text::new(self.module(), &self.func, self.profile(), &placement, bindings.order));
+        let text = Arc::new(Text::new(self.module(), self.func(), self.profile(), &placement, bindings.order));
         let found = Found::default();
         let mut prepared = self.prepared(bindings, &placement);
         let is_asked = if asked == Asked::Flags { text.has_flags() } else { !text.is_plain() };
@@ -123,7 +123,7 @@ impl Kernel {
         let mut found = found.lock().map(|mut found| std::mem::take(&mut *found)).unwrap_or_default();
         found.sort_by_key(|(block, _)| *block);
         let blocks = found.into_iter().map(|(_, findings)| findings).collect();
-        let mut report = live::report(self.module(), &self.func, self.program.source(), &text, blocks);
+        let mut report = live::report(self.module(), self.func(), self.program.source(), &text, blocks);
         report.diagnostics = self.program.with_locations(report.diagnostics);
         (outcome, Some(report))
     }

@@ -2,6 +2,7 @@
 
 use super::Program;
 use crate::{Error, Profile, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run};
 use tessera_ir::{Func, Module, ValueId};
@@ -13,10 +14,18 @@ use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderRe
 #[derive(Clone, Debug)]
 pub struct Kernel {
     pub(super) program: Program,
-    pub(super) func: Func,
+    pub(super) body: Body,
     pub(super) bindings: Bindings,
     /// Why it cannot run on the profile that was asked for.
     pub(super) refused: Option<Error>,
+}
+
+/// Where the function is.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    /// It calls nothing, and is the program's own.
+    OfModule(usize),
+    Inlined(Box<Func>),
 }
 
 /// What a kernel runs with, for tools; [`Kernel::input`] and its like are for everyone.
@@ -62,8 +71,13 @@ impl Default for Bindings {
 }
 
 impl Kernel {
-    pub(super) fn new(program: Program, func: Func) -> Self {
-        Kernel { program, func, bindings: Bindings::default(), refused: None }
+    pub(super) fn new(program: &Program, func: Cow<'_, Func>) -> Self {
+        let place = |func: &Func| program.module().funcs.iter().position(|f| std::ptr::eq(f, func));
+        let body = match (&func, place(&func)) {
+            (Cow::Borrowed(_), Some(place)) => Body::OfModule(place),
+            _ => Body::Inlined(Box::new(func.into_owned())),
+        };
+        Kernel { program: program.clone(), body, bindings: Bindings::default(), refused: None }
     }
 
     /// The program it belongs to.
@@ -83,24 +97,27 @@ impl Kernel {
 
     /// The function.
     pub fn func(&self) -> &Func {
-        &self.func
+        match &self.body {
+            Body::OfModule(place) => &self.module().funcs[*place],
+            Body::Inlined(func) => func,
+        }
     }
 
     /// The name of a value, without `%`.
     pub fn name(&self, value: ValueId) -> &str {
-        self.module().names.text(self.func.value(value).name)
+        self.module().names.text(self.func().value(value).name)
     }
 
     /// The value of a name, with or without `%`: an argument, else the last definition of that name.
     pub fn find(&self, name: &str) -> Option<ValueId> {
         let name = self.module().names.find(name.strip_prefix('%').unwrap_or(name))?;
-        let argument = self.func.args.iter().copied().find(|v| self.func.value(*v).name == name);
-        argument.or_else(|| self.func.find(name))
+        let argument = self.func().args.iter().copied().find(|v| self.func().value(*v).name == name);
+        argument.or_else(|| self.func().find(name))
     }
 
     /// Where automatic tiles lie; the tiles in `keep` live to the end.
     pub fn plan(&self, keep: &[ValueId]) -> Result<Placement> {
-        Ok(tessera_sync::place(self.module(), &self.func, self.profile(), keep, None)?)
+        Ok(tessera_sync::place(self.module(), self.func(), self.profile(), keep, None)?)
     }
 
     /// Races, broken rules of flags and deadlocks on every path (sync.md 4).
@@ -114,9 +131,9 @@ impl Kernel {
     /// # Ok::<(), tessera::Error>(())
     /// ```
     pub fn order(&self, options: &OrderOptions) -> Result<OrderReport> {
-        let placement = tessera_sync::place(self.module(), &self.func, self.profile(), &[], options.mode)?;
+        let placement = tessera_sync::place(self.module(), self.func(), self.profile(), &[], options.mode)?;
         let text = self.program.source();
-        let mut report = tessera_sync::check(self.module(), &self.func, self.profile(), &placement, text, options);
+        let mut report = tessera_sync::check(self.module(), self.func(), self.profile(), &placement, text, options);
         report.diagnostics = self.program.with_locations(report.diagnostics);
         Ok(report)
     }
@@ -133,7 +150,7 @@ impl Kernel {
     /// Where the tiles of a run lie; what is to be told where they cannot.
     pub(super) fn placed(&self, bindings: &Bindings) -> std::result::Result<Placement, Box<Outcome>> {
         let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
-        tessera_sync::place(self.module(), &self.func, self.profile(), &keep, bindings.order).map_err(|error| {
+        tessera_sync::place(self.module(), self.func(), self.profile(), &keep, bindings.order).map_err(|error| {
             let diagnostics = Error::from(error).diagnostics().cloned().collect();
             Box::new(Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() })
         })
@@ -141,7 +158,7 @@ impl Kernel {
 
     pub(crate) fn prepared<'a>(&'a self, bindings: Bindings, placement: &'a Placement) -> Run<'a> {
         let Bindings { inputs, outputs, blocks, tracked, trace, record, fuses, limits, progress, .. } = bindings;
-        let (module, func, profile) = (self.module(), &self.func, self.profile());
+        let (module, func, profile) = (self.module(), self.func(), self.profile());
         Run {
             module,
             func,

@@ -59,7 +59,7 @@ pub enum SyncPlace {
 impl Kernel {
     /// Does the program order its pipes itself, so that it has flags already?
     pub fn has_flags(&self) -> bool {
-        self.func.ops.iter().any(orders)
+        self.func().ops.iter().any(orders)
     }
 
     /// The program with the order operations that it needs, and no others; those that it has are taken out first.
@@ -73,16 +73,16 @@ impl Kernel {
     }
 
     fn with_flags(&self, unrolled: bool) -> Result<Synced> {
-        let tile = |v: &ValueId| self.module().types.get(self.func.value(*v).ty).is_tile();
+        let tile = |v: &ValueId| self.module().types.get(self.func().value(*v).ty).is_tile();
         let makes = |op: &Op| matches!(op.kind, OpKind::Pto(..)) && op.form != TextForm::Dps;
         let alloc = |op: &Op| op.opcode().is_some_and(|o| o.info().forms.is_empty());
-        if self.func.ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile)) {
+        if self.func().ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile)) {
             // Only tiles that are allocated can have addresses.
             let text = self.program.text(Some(TextForm::Dps));
-            let name = self.module().names.text(self.func.name).to_string();
+            let name = self.module().names.text(self.func().name).to_string();
             let program = Program::read(text, Some(self.profile())).sound()?;
             let kernel = program.kernel_or_entry((!program.module().is_listing).then_some(name.as_str()))?;
-            if !kernel.func.ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile_of(&kernel))) {
+            if !kernel.func().ops.iter().any(|op| makes(op) && !alloc(op) && op.results.iter().any(tile_of(&kernel))) {
                 return kernel.with_flags(unrolled);
             }
         }
@@ -136,7 +136,7 @@ impl Kernel {
 
     /// The function without the flags and barriers that it has.
     pub(super) fn without_flags(&self) -> Func {
-        let mut func = self.func.clone();
+        let mut func = self.func().clone();
         let old: HashSet<OpId> =
             (0..).map(OpId).zip(&func.ops).filter(|(_, op)| orders(op)).map(|(id, _)| id).collect();
         let values = |op: &Op| op.operands.iter().filter_map(|operand| operand.arg.value()).collect::<Vec<_>>();
@@ -192,7 +192,7 @@ fn place(func: &Func, place: Place) -> SyncPlace {
 }
 
 fn tile_of(kernel: &Kernel) -> impl Fn(&ValueId) -> bool + '_ {
-    |v| kernel.module().types.get(kernel.func.value(*v).ty).is_tile()
+    |v| kernel.module().types.get(kernel.func().value(*v).ty).is_tile()
 }
 
 /// The functions that a kernel is made of, as they are now: functions that run together were made sections of one

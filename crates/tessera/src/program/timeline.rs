@@ -51,10 +51,10 @@ impl Kernel {
         let limits = Limits { events: 500_000, ..Limits::default() };
         let values = options.values.as_slice();
         let mut run = Run { costs, values, blocks: options.blocks, mode: options.mode, automatic: false, limits };
-        let is_mixed = self.func.runs() == Runs::Mixed;
-        let found = if is_mixed || options.mode.unwrap_or_else(|| mode(&self.func)) == OrderMode::Manual {
-            let placement = tessera_sync::place(self.module(), &self.func, profile, &[], options.mode)?;
-            timeline(self.module(), &self.func, profile, &placement, &run)
+        let is_mixed = self.func().runs() == Runs::Mixed;
+        let found = if is_mixed || options.mode.unwrap_or_else(|| mode(self.func())) == OrderMode::Manual {
+            let placement = tessera_sync::place(self.module(), self.func(), profile, &[], options.mode)?;
+            timeline(self.module(), self.func(), profile, &placement, &run)
         } else {
             let (func, mut module) = (self.without_flags(), self.module().clone());
             let placement = tessera_plan::plan(&module, &func, profile, &[])?;
