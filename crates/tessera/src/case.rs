@@ -17,6 +17,7 @@ use crate::compare::{Comparison, Tolerance, compare};
 use crate::npy::Array;
 use crate::program::{Bindings, Content, From, Inputs, Kernel, Limits, Need, Outcome, Refused, Setting};
 use crate::{Diagnostic, Error, Literal, Program};
+use std::borrow::Cow;
 use tessera_ir::ValueId;
 
 /// An output, and what it must be.
@@ -223,18 +224,18 @@ impl Expected {
         shapes: &[(ValueId, Vec<u64>)],
     ) -> crate::Result<Comparison> {
         let value = kernel.result(&self.name)?;
-        let got = kernel.array(outcome, shapes, value, u8::from(self.core1));
-        let (Some(got), Some(elem)) = (got, kernel.elem(value)) else {
+        let got = kernel.contents(outcome, shapes, value, u8::from(self.core1));
+        let Some((elem, shape, got)) = got else {
             return Err(Error::request(format!("%{} has no contents to compare", self.name)));
         };
-        let want = if self.is_cast { self.array.cast(elem)? } else { self.array.clone() };
+        let want = if self.is_cast { Cow::Owned(self.array.cast(elem)?) } else { Cow::Borrowed(&self.array) };
         // The memory behind a pointer has any shape.
         let has_shape = !matches!(kernel.need(value), Need::Buffer(_, None)) && !elem.is_fp4();
-        if has_shape && got.shape != want.shape {
-            let [w, g] = [&want.shape, &got.shape].map(|s| crate::npy::shape_text(s));
+        if has_shape && shape != want.shape {
+            let [w, g] = [&want.shape, &shape].map(|s| crate::npy::shape_text(s));
             return Err(Error::request(format!("its shape is {w}, and %{} is {g}", self.name)));
         }
-        compare(elem, &got, &want, &self.tolerance)
+        compare(elem, got, &want, &self.tolerance)
     }
 }
 

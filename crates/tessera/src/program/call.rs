@@ -184,10 +184,22 @@ impl Kernel {
 
     /// A tile's valid region after a run, or a buffer in the shape of its input.
     pub fn array(&self, outcome: &Outcome, shapes: &[(ValueId, Vec<u64>)], value: ValueId, core: u8) -> Option<Array> {
+        let (elem, shape, bytes) = self.contents(outcome, shapes, value, core)?;
+        Some(Array::of_elem(elem, shape, bytes.to_vec()))
+    }
+
+    /// The same where it lies: its elements, extents and bytes.
+    pub fn contents<'o>(
+        &self,
+        outcome: &'o Outcome,
+        shapes: &[(ValueId, Vec<u64>)],
+        value: ValueId,
+        core: u8,
+    ) -> Option<(Elem, Vec<u64>, &'o [u8])> {
         let (elem, shape) = self.output_shape(outcome, shapes, value, core)?;
         let tile = outcome.tiles.iter().find(|t| t.value == value && t.core == core).map(|t| &t.data.elements);
         let buffer = || outcome.buffers.iter().find(|b| b.value == value).map(|b| &b.bytes);
-        Some(Array::of_elem(elem, shape, tile.or_else(buffer)?.clone()))
+        Some((elem, shape, tile.or_else(buffer)?))
     }
 
     /// The same, moved out of what a run gave.

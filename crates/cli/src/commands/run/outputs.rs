@@ -138,10 +138,9 @@ impl Job<'_> {
         if let Some(data) = tile(outcome, value, false) {
             return show_tile(name, "", data);
         }
-        let array = self.kernel.array(outcome, shapes, value, 0);
-        let (Some(array), Some(elem)) = (array, self.kernel.elem(value)) else { return String::new() };
-        let values = Values { elem, shape: &array.shape, bytes: &array.bytes, defined: &[] };
-        format!("%{name}: {elem} {}\n{}", npy::shape_text(&array.shape), values.table())
+        let Some((elem, shape, bytes)) = self.kernel.contents(outcome, shapes, value, 0) else { return String::new() };
+        let values = Values { elem, shape: &shape, bytes, defined: &[] };
+        format!("%{name}: {elem} {}\n{}", npy::shape_text(&shape), values.table())
     }
 }
 
