@@ -1,5 +1,6 @@
 // The overloads of cpp.md 6 that the vector kernel does not call, against plain loops.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -470,6 +471,104 @@ static void Places()
     EXPECT(impl.line() == line + 6);
 }
 
+// Instructions come again in every order, with other scalars, valid regions, places and owners, and once more after the core
+// began anew: each does what it says, never what an earlier one like it did.
+static void Again()
+{
+    using Part = Tile<TileType::Vec, float, 8, 32, BLayout::RowMajor, -1, -1>;
+    constexpr int kPlaces = 4, kElements = 8 * 32;
+    std::vector<std::vector<float>> model;
+    const auto begin = [&] {
+        model.assign(kPlaces, std::vector<float>(kElements));
+        for (int p = 0; p < kPlaces; ++p) {
+            Vec<float> whole;
+            TASSIGN(whole, p * kElements * 4);
+            Fill(whole, [&](int i) { return model[p][i] = static_cast<float>(Small(i + p)); });
+        }
+    };
+    begin();
+    Part tiles[3] = {Part(8, 32), Part(8, 32), Part(8, 32)};
+    int places[3] = {0, 1, 2};
+    for (int k = 0; k < 3; ++k) {
+        TASSIGN(tiles[k], places[k] * kElements * 4);
+    }
+    uint32_t seed = 1;
+    const auto random = [&](uint32_t below) { seed = seed * 1664525u + 1013904223u;
+        return (seed >> 16) % below; };
+    int rows = 8, cols = 32;
+    for (int round = 0; round < 3000; ++round) {
+        const auto apply = [&](int d, auto f) {
+            for (int i = 0; i < kElements; ++i) {
+                if (i / 32 < rows && i % 32 < cols) {
+                    model[places[d]][i] = f(i);
+                }
+            }
+        };
+        const auto at = [&](int k, int i) { return model[places[k]][i]; };
+        switch (random(12)) {
+        case 0:
+        case 1:
+        case 2:
+            TMOV(tiles[1], tiles[0]);
+            apply(1, [&](int i) { return at(0, i); });
+            break;
+        case 3:
+        case 4:
+            TMOV(tiles[2], tiles[1]);
+            apply(2, [&](int i) { return at(1, i); });
+            break;
+        case 5:
+        case 6:
+            TMAX(tiles[0], tiles[1], tiles[2]);
+            apply(0, [&](int i) { return std::max(at(1, i), at(2, i)); });
+            break;
+        case 7:
+        case 8: {
+            const float scalar = static_cast<float>(random(3)) - 1.0f;
+            TADDS(tiles[2], tiles[0], scalar);
+            apply(2, [&](int i) { return at(0, i) + scalar; });
+            break;
+        }
+        case 9: {
+            rows = static_cast<int>(random(8)) + 1;
+            cols = static_cast<int>(random(32)) + 1;
+            for (Part &tile : tiles) {
+                tile.SetValidShape(rows, cols);
+            }
+            // What lies beside a valid region may be written, too.
+            begin();
+            break;
+        }
+        case 10:
+            // Three of four places, in another order.
+            for (int k = 0, first = static_cast<int>(random(kPlaces)); k < 3; ++k) {
+                places[k] = (first + k) % kPlaces;
+                TASSIGN(tiles[k], places[k] * kElements * 4);
+            }
+            break;
+        default:
+            if (random(8) == 0) {
+                SetProfile(GetProfile());
+                begin();
+            } else {
+                // Storage that comes and goes, at one address for the allocator.
+                Vec<float> whole, copy;
+                const float scalar = static_cast<float>(round);
+                TEXPANDS(whole, scalar);
+                TMOV(copy, whole);
+                EXPECT(copy.GetValue(7, 31) == scalar);
+            }
+        }
+        const int shown = static_cast<int>(random(3));
+        const auto values = Read(tiles[shown]);
+        for (int i = 0, n = 0; i < kElements; ++i) {
+            if (i / 32 < rows && i % 32 < cols) {
+                EXPECT(values[n++] == at(shown, i));
+            }
+        }
+    }
+}
+
 int main()
 {
     for (const Profile profile : {Profile::Cpu, Profile::A2A3, Profile::A5}) {
@@ -486,6 +585,7 @@ int main()
         Moves();
         Memory();
         Places();
+        Again();
     }
     SetProfile(Profile::Cpu);
     Fused<int32_t>();
