@@ -51,6 +51,8 @@ pub struct MapKernel {
     from: [usize; ARGS],
     /// The values of the arguments that are scalars.
     scalars: [[u8; 8]; ARGS],
+    /// The two innermost loops.
+    loops: Loops,
 }
 
 /// Arguments at most.
@@ -65,6 +67,7 @@ pub(super) type RawMap = unsafe fn([*mut u8; OPERANDS], &Loops);
 
 /// Rows and elements of a row, with the strides of the destination and of the arguments in bytes. The inner stride of a
 /// scalar is [`SCALAR`]: its value stands where it starts.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Loops {
     pub rows: usize,
     pub row_step: [isize; OPERANDS],
@@ -116,6 +119,7 @@ impl MapKernel {
         MapKernel {
             raw: chosen.map(|c| c.0),
             spans: [0, 1, 2, 3].map(|k: usize| nest.span(k)),
+            loops: inner_loops(&nest, from),
             mapped,
             nest,
             from,
@@ -130,7 +134,8 @@ impl MapKernel {
 
     /// The same on another nest of the same operands.
     pub(super) fn over(&self, nest: Nest) -> MapKernel {
-        MapKernel { spans: [0, 1, 2, 3].map(|k: usize| nest.span(k)), nest, ..self.clone() }
+        let (spans, loops) = ([0, 1, 2, 3].map(|k: usize| nest.span(k)), inner_loops(&nest, self.from));
+        MapKernel { spans, loops, nest, ..self.clone() }
     }
 
     /// What it computes.
@@ -158,16 +163,26 @@ impl MapKernel {
                 from => operand(from)?,
             };
         }
-        let begun = self.raw.map(|raw| Begun { raw, start, step, loops: self.loops() });
+        let begun = self.raw.map(|raw| Begun { raw, start, step, loops: self.loops });
         begun.filter(|_| self.nest.dims.len() <= 2)
     }
 
     /// Runs the nest; the places are those of its operands.
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
-        let n = self.nest.operands();
         let first = places.first().ok_or(OutOfBounds::NOWHERE)?;
         let mut at = [*first; OPERANDS];
-        at.iter_mut().zip(places.get(..n).ok_or(OutOfBounds::NOWHERE)?).for_each(|(at, place)| *at = *place);
+        let all = places.get(..self.nest.operands()).ok_or(OutOfBounds::NOWHERE)?;
+        at.iter_mut().zip(all).for_each(|(at, place)| *at = *place);
+        self.run_at(memories, at)
+    }
+
+    /// The same with a place for each operand there could be.
+    pub(crate) fn run_at<M: AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        at: [Place; OPERANDS],
+    ) -> Result<(), OutOfBounds> {
+        let n = self.nest.operands();
         let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
         for k in 0..n {
             OutOfBounds::check(self.spans[k], at[k].at, parts[k].1)?;
@@ -186,27 +201,8 @@ impl MapKernel {
         // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
         // last until the end of this call; the level was clamped to what the machine has. That operands overlap only
         // element by element is a rule of the instruction (elementwise.md 1).
-        unsafe { self.rows(raw, &self.loops(), 0, start) };
+        unsafe { self.rows(raw, &self.loops, 0, start) };
         Ok(())
-    }
-
-    /// The strides of a loop; those of scalars are `scalar`.
-    fn steps(&self, step: &[i64; OPERANDS], scalar: isize) -> [isize; OPERANDS] {
-        let mut steps = [step[DST] as isize; OPERANDS];
-        for k in 0..ARGS {
-            steps[k + 1] = if self.from[k] == 0 { scalar } else { step[self.from[k]] as isize };
-        }
-        steps
-    }
-
-    /// The two innermost loops.
-    fn loops(&self) -> Loops {
-        let inner = |back: usize, scalar: isize| match self.nest.dims.iter().nth_back(back) {
-            Some(dim) => (dim.extent as usize, self.steps(&dim.step, scalar)),
-            None => (1, self.steps(&[0; OPERANDS], scalar)),
-        };
-        let ((n, step), (rows, row_step)) = (inner(0, SCALAR), inner(1, 0));
-        Loops { rows, row_step, n, step }
     }
 
     /// Safety: the contract of [`RawMap`] at every point of the loops from `dim` on.
@@ -215,7 +211,7 @@ impl MapKernel {
             // SAFETY: the contract of this function.
             return unsafe { raw(at, loops) };
         }
-        let steps = self.steps(&self.nest.dims[dim].step, 0);
+        let steps = steps(self.from, &self.nest.dims[dim].step, 0);
         for i in 0..self.nest.dims[dim].extent as isize {
             let mut next = at;
             next.iter_mut().zip(steps).for_each(|(p, step)| *p = p.wrapping_offset(i.wrapping_mul(step)));
@@ -240,6 +236,25 @@ impl MapKernel {
             }
         });
     }
+}
+
+/// The strides of a loop; those of scalars are `scalar`.
+fn steps(from: [usize; ARGS], step: &[i64; OPERANDS], scalar: isize) -> [isize; OPERANDS] {
+    let mut steps = [step[DST] as isize; OPERANDS];
+    for k in 0..ARGS {
+        steps[k + 1] = if from[k] == 0 { scalar } else { step[from[k]] as isize };
+    }
+    steps
+}
+
+/// The two innermost loops.
+fn inner_loops(nest: &Nest, from: [usize; ARGS]) -> Loops {
+    let inner = |back: usize, scalar: isize| match nest.dims.iter().nth_back(back) {
+        Some(dim) => (dim.extent as usize, steps(from, &dim.step, scalar)),
+        None => (1, steps(from, &[0; OPERANDS], scalar)),
+    };
+    let ((n, step), (rows, row_step)) = (inner(0, SCALAR), inner(1, 0));
+    Loops { rows, row_step, n, step }
 }
 
 /// A function with the types of its arguments and of its result.

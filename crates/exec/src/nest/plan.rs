@@ -186,11 +186,12 @@ impl Action {
                 convert.run(bytes, at, params)
             }
             Action::Map { operands, kernel } => {
-                let mut at: SmallVec<[Place; OPERANDS]> = SmallVec::new();
-                for operand in operands {
-                    at.push(place(*operand)?);
+                let (first, others) = operands.split_first().ok_or(OutOfBounds::NOWHERE)?;
+                let mut at = [place(*first)?; OPERANDS];
+                for (at, operand) in at.iter_mut().skip(1).zip(others) {
+                    *at = place(*operand)?;
                 }
-                kernel.run(memories, &at)
+                kernel.run_at(memories, at)
             }
             Action::Staged(staged) => staged.run(memories, places),
             Action::Fill { dst, fill } => {
