@@ -178,6 +178,33 @@ fn every_function_and_type_matches_its_definition() {
     }
 }
 
+/// Rows that are long enough to be asked for NaN more than once, in place or not, and scalars beside which sums are subnormal.
+#[test]
+fn every_half_with_scalars_matches_its_definition() {
+    let smallest = f32::from_bits(27 << 23);
+    let scalars = [1.25, -smallest, smallest.next_down(), f32::from_bits(0x8000_0001), f32::NEG_INFINITY]
+        .map(f32::to_bits)
+        .into_iter()
+        .chain([0x7FFF_FFFF, 0]);
+    let codes = Layout::row_major(1, 1 << 16, 1 << 16);
+    let all = Operand { layout: &codes, map: Map::SAME, bits: 16 };
+    let nest = lower([1, 1 << 16], &[all, all]).remove(0);
+    for (scalar, elem) in scalars.flat_map(|scalar| [(scalar, Elem::F16), (scalar, Elem::Bf16)]) {
+        for func in [Func::Add, Func::Sub, Func::Mul] {
+            let args = SmallVec::from_slice(&[(elem, None), (Elem::F32, Some(u64::from(scalar)))]);
+            let mapped = Mapped { func, to: elem, args };
+            let codes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+            let want: Vec<u8> = (0..1 << 16).flat_map(|code| (mapped.eval([code]) as u16).to_le_bytes()).collect();
+            for (level, dst) in Level::available().flat_map(|level| [(level, 0), (level, 1)]) {
+                let places = [dst, 1].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
+                let mut memories = [vec![0; 1 << 17], codes.clone()];
+                MapKernel::new(nest.clone(), mapped.clone(), level).run(&mut memories, &places).unwrap();
+                assert!(memories[dst] == want, "{func:?} {elem:?} {scalar:#x} {level:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_conversion_matches_its_definition() {
     let mut random = Random(22);

@@ -7,5 +7,5 @@ mod shadow;
 
 pub use area::*;
 pub(crate) use fast::*;
-pub use set::{ByteSet, WordMask};
+pub use set::{ByteSet, Elements, WordMask};
 pub(crate) use shadow::*;

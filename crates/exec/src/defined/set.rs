@@ -74,14 +74,6 @@ fn lowest_bits(bytes: u64, size: usize) -> u64 {
     joined(joined(joined(bytes & mask(0), 1), 2), 3)
 }
 
-/// Every `size` bits become the lowest ones of a byte: what undoes [`lowest_bits`].
-#[inline(always)]
-fn spread_bits(bits: u64, size: usize) -> u64 {
-    let mask = |n: usize| LOWEST[n] * (!0 >> (64 - (size << n)));
-    let parted = |bits: u64, n: usize| (bits | bits << ((8 - size) << n)) & mask(n);
-    parted(parted(parted(bits & mask(3), 2), 1), 0)
-}
-
 impl ByteSet {
     /// Room for this many bytes, none of them in the set.
     pub fn grow(&mut self, bytes: usize) {
@@ -145,15 +137,10 @@ impl ByteSet {
         self.stamp
     }
 
-    /// For each of so many elements of `size` bytes from `start` on a byte: 0 where all of the element is in the set. Who looks at
-    /// elements in no order looks at bytes faster than at bits.
-    pub fn missing(&self, start: usize, size: usize, elements: usize) -> Vec<u8> {
-        let mut missing = vec![0; elements.next_multiple_of(8)];
-        for (n, eight) in missing.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            *eight = spread_bits(!self.window(start + n * 8 * size), size).to_le_bytes();
-        }
-        missing.truncate(elements);
-        missing
+    /// Elements of `size` bytes, 1, 2, 4 or 8, from `start` on; none where the bits of one would be in two words.
+    pub fn elements(&self, start: usize, size: usize) -> Option<Elements<'_>> {
+        let words = self.words.get(start / 64..).filter(|_| start.is_multiple_of(size))?;
+        Some(Elements { words, first: start % 64 })
     }
 
     /// Adds those of the elements of `size` bytes from `start` on whose marks are 0xFF; the others' are 0. Elements in no order
@@ -316,6 +303,22 @@ impl ByteSet {
                 f(first, last - first);
             }
         }
+    }
+}
+
+/// Elements of a memory, to be asked for in any order.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    words: &'a [u64],
+    first: usize,
+}
+
+impl Elements<'_> {
+    /// The bits of the bytes of an element, lowest first; those behind it follow.
+    #[inline(always)]
+    pub fn bits(&self, size: usize, k: usize) -> u64 {
+        let at = self.first + k * size;
+        self.words.get(at / 64).map_or(0, |word| word >> (at % 64))
     }
 }
 

@@ -51,12 +51,9 @@ impl Cache {
     #[inline]
     pub fn find(&mut self, key: &[u64]) -> bool {
         let is = |n: usize| self.entries.get(n).is_some_and(|e| is_same(&e.key, key));
-        if is(self.last) {
-            return true;
-        }
         let expected = self.next.get(self.last).copied().unwrap_or(0);
-        if is(expected) {
-            self.last = expected;
+        if let Some(at) = [expected, self.last].into_iter().find(|n| is(*n)) {
+            self.last = at;
             return true;
         }
         let known = self.by_key.get(key).copied();

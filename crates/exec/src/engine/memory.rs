@@ -228,6 +228,11 @@ impl Memory {
         &self.defined
     }
 
+    /// Its bytes, and which of them are defined.
+    pub fn bytes_and_defined(&mut self) -> (&mut [u8], &ByteSet) {
+        (&mut self.bytes, &self.defined)
+    }
+
     /// Which of them are defined, to be changed.
     pub fn defined_mut(&mut self) -> &mut ByteSet {
         &mut self.defined

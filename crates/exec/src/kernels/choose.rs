@@ -88,7 +88,10 @@ pub(super) fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8];
     let raw = match to.is_float() {
         true => {
             let has_scalar = mapped.args.iter().any(|(_, scalar)| scalar.is_some());
-            let raw = of_halves(mapped.func, first, has_scalar, level).filter(|_| first == to);
+            let [_, [a, b, c, d, ..], _] = scalars;
+            let second = mapped.args.get(1).filter(|(_, scalar)| scalar.is_some());
+            let second = second.map(|_| f32::from_ne_bytes([a, b, c, d]));
+            let raw = of_halves(mapped.func, first, has_scalar, second, level).filter(|_| first == to);
             let raw = raw.or_else(|| if has_scalar { None } else { of_codes(mapped.func, first, level) });
             raw.or_else(|| of_floats(mapped.func, first, to, level))
         }
@@ -145,6 +148,8 @@ fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
             }
         };
         // What these give is no NaN but the one that arithmetic gives.
+        ($arity:ident Max) => { floats!(@ $arity Max F32Settled) };
+        ($arity:ident Min) => { floats!(@ $arity Min F32Settled) };
         ($arity:ident Exp) => { floats!(@ $arity Exp F32Settled) };
         ($arity:ident Log) => { floats!(@ $arity Log F32Settled) };
         ($arity:ident Rsqrt) => { floats!(@ $arity Rsqrt F32Settled) };
@@ -171,9 +176,10 @@ fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
     }
 }
 
-/// Elements of 16 bits that lie side by side, where the machine has instructions for them.
+/// Elements of 16 bits that lie side by side, where the machine has instructions for them; `second` is the second argument
+/// where that is a scalar.
 #[cfg(target_arch = "x86_64")]
-fn of_halves(func: Func, elem: Elem, has_scalar: bool, level: Level) -> Option<RawMap> {
+fn of_halves(func: Func, elem: Elem, has_scalar: bool, second: Option<f32>, level: Level) -> Option<RawMap> {
     use super::x86;
     if level < Level::Avx512 {
         return None;
@@ -187,6 +193,7 @@ fn of_halves(func: Func, elem: Elem, has_scalar: bool, level: Level) -> Option<R
             }
         };
     }
+    let is_normal = x86::has_bf16() && second.is_some_and(x86::has_normal_sums);
     match (elem, func) {
         (Elem::F16, Func::Max) => codes!(f16_max Two Max F16 F16Code),
         (Elem::F16, Func::Min) => codes!(f16_min Two Min F16 F16Code),
@@ -200,6 +207,8 @@ fn of_halves(func: Func, elem: Elem, has_scalar: bool, level: Level) -> Option<R
         (Elem::Bf16, Func::Max) => codes!(bf16_max Two Max Bf16 Bf16Code),
         (Elem::Bf16, Func::Min) => codes!(bf16_min Two Min Bf16 Bf16Code),
         (Elem::Bf16, Func::Relu) => codes!(bf16_relu One Relu Bf16 Bf16Code),
+        (Elem::Bf16, Func::Add) if is_normal => Some(x86::bf16_add_normal::<Two<Add, Bf16Pairs>>),
+        (Elem::Bf16, Func::Sub) if is_normal => Some(x86::bf16_sub_normal::<Two<Sub, Bf16Pairs>>),
         (Elem::Bf16, Func::Add) if x86::has_dot() => Some(x86::bf16_add::<Two<Add, Bf16Pairs>>),
         (Elem::Bf16, Func::Sub) if x86::has_dot() => Some(x86::bf16_sub::<Two<Sub, Bf16Pairs>>),
         (Elem::Bf16, Func::Mul) if x86::has_dot() => Some(x86::bf16_mul::<Two<Mul, Bf16Pairs>>),
@@ -208,7 +217,7 @@ fn of_halves(func: Func, elem: Elem, has_scalar: bool, level: Level) -> Option<R
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn of_halves(_: Func, _: Elem, _: bool, _: Level) -> Option<RawMap> {
+fn of_halves(_: Func, _: Elem, _: bool, _: Option<f32>, _: Level) -> Option<RawMap> {
     None
 }
 

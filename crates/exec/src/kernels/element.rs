@@ -88,6 +88,30 @@ pub(super) trait Machine: Sized {
         index
     }
 
+    /// [`Max`] of many.
+    ///
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn greater(x: &[f32; LANES], y: &[f32; LANES]) -> [f32; LANES] {
+        let mut out = [0.0; LANES];
+        for lane in 0..LANES {
+            out[lane] = Max::of(x[lane], y[lane], 0.0);
+        }
+        out
+    }
+
+    /// [`Min`] of many.
+    ///
+    /// Safety: the machine has the instructions.
+    #[inline(always)]
+    unsafe fn smaller(x: &[f32; LANES], y: &[f32; LANES]) -> [f32; LANES] {
+        let mut out = [0.0; LANES];
+        for lane in 0..LANES {
+            out[lane] = Min::of(x[lane], y[lane], 0.0);
+        }
+        out
+    }
+
     /// [`math::scaled`] of many.
     ///
     /// Safety: the machine has the instructions.
@@ -322,8 +346,6 @@ functions! { f32:
     Div |x, y, _z| x / y;
     MulRecip |x, y, _z| x * (1.0 / if y == 0.0 { 0.0 } else { y });
     Pow |x, y, _z| math::pow(x, y);
-    Max |x, y, _z| either(x, y, (x > y) | ((x == y) & y.is_sign_negative()));
-    Min |x, y, _z| either(x, y, (x < y) | ((x == y) & x.is_sign_negative()));
     Prelu |x, y, _z| if x > 0.0 { x } else { y * x };
     AddAdd |x, y, z| (x + y) + z;
     SubAdd |x, y, z| (x - y) + z;
@@ -344,6 +366,29 @@ ranked! { HalfCode BrainCode }
 fn either(x: f32, y: f32, is_first: bool) -> f32 {
     let chosen = if is_first { x } else { y };
     if x.is_nan() | y.is_nan() { f32::NAN } else { chosen }
+}
+
+/// The greater and the smaller, -0 below +0: all lanes at once, by what the machine has.
+macro_rules! either {
+    ($($func:ident $all:ident |$x:ident, $y:ident| $is_first:expr;)*) => {$(
+        impl Fun<f32> for $func {
+            #[inline(always)]
+            fn of($x: f32, $y: f32, _z: f32) -> f32 {
+                either($x, $y, $is_first)
+            }
+
+            #[inline(always)]
+            unsafe fn of_all<M: Machine>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+                // SAFETY: the contract of this function.
+                unsafe { M::$all(x, y) }
+            }
+        }
+    )*};
+}
+
+either! {
+    Max greater |x, y| (x > y) | ((x == y) & y.is_sign_negative());
+    Min smaller |x, y| (x < y) | ((x == y) & x.is_sign_negative());
 }
 
 /// e to some power: all lanes at once, by what the machine has to scale with.

@@ -1,6 +1,7 @@
 //! Elements by index: which indices are in range, what they pick, and where they put it (isa/irregular.md 4).
 
 use super::fold::Bits;
+use crate::defined::Elements;
 use tessera_isa::elem::Elem;
 
 /// Are all indices of this type at least 0, and below `end`?
@@ -62,25 +63,37 @@ leveled! {
     "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
 }
 
-/// Puts elements of `size` bytes to their indices of a type, one after the other; tells whether one came to a place where `missing`
-/// is not 0. The stores take so long that the question costs nothing.
-pub(crate) fn scatter(size: usize, elem: Elem, src: &[u8], indices: &[u8], out: &mut [u8], missing: &[u8]) -> bool {
+/// Puts elements of `size` bytes to their indices of a type, one after the other; tells whether all of them were `there`, which is
+/// looked for meanwhile: the stores take longer.
+pub(crate) fn scatter(
+    size: usize,
+    elem: Elem,
+    src: &[u8],
+    indices: &[u8],
+    out: &mut [u8],
+    there: Option<Elements<'_>>,
+) -> bool {
     let mut all = 0;
-    by_size!(size, elem, put(src, indices, out, missing, &mut all));
-    all != 0
+    by_size!(size, elem, put(src, indices, out, there, &mut all));
+    all & (!0 >> (64 - size)) == !0 >> (64 - size)
 }
 
-fn put<const N: usize, I: Bits + Into<u64>>(src: &[u8], indices: &[u8], out: &mut [u8], missing: &[u8], all: &mut u8) {
+fn put<const N: usize, I: Bits + Into<u64>>(
+    src: &[u8],
+    indices: &[u8],
+    out: &mut [u8],
+    there: Option<Elements<'_>>,
+    all: &mut u64,
+) {
     let out = out.as_chunks_mut::<N>().0;
-    let mut any = 0;
-    for (from, k) in src.as_chunks::<N>().0.iter().zip(I::all(indices)) {
+    let moves = src.as_chunks::<N>().0.iter().zip(I::all(indices));
+    let mut put = |from: &[u8; N], k: usize| out.get_mut(k).into_iter().for_each(|to| *to = *from);
+    let Some(there) = there else { return moves.for_each(|(from, k)| put(from, k.into() as usize)) };
+    *all = moves.fold(!0, |all, (from, k)| {
         let k = k.into() as usize;
-        if let Some(to) = out.get_mut(k) {
-            *to = *from;
-        }
-        any |= missing.get(k).copied().unwrap_or(0);
-    }
-    *all = any;
+        put(from, k);
+        all & there.bits(N, k)
+    });
 }
 
 /// The indices of a type, folded from `start` on.

@@ -1,6 +1,7 @@
 //! Scatters, sorts and merges (isa/irregular.md 4 and 6) of tiles that lie row by row: the same bytes as their routes come
 //! to, without listing them. What is undefined, out of range or worth a warning goes by the routes.
 
+use crate::defined::ByteSet;
 use crate::engine::memory::{Memories, Memory, MemoryId};
 use crate::kernels::{are_below, fold_indices, merge, scatter, sort};
 use crate::lower::operand;
@@ -160,21 +161,22 @@ impl Direct {
                 let to = place.at..place.at + elements * size;
                 let defined = memories.get(place.memory)?.defined();
                 let is_marked = tracked && !defined.has_all(to.start, to.len());
-                let missing = if is_marked { defined.missing(to.start, size, elements) } else { Vec::new() };
-                let put = |values: &[u8], indices: &[u8], out: &mut [u8]| {
-                    let is_new = scatter(size, idx.elem, values, indices, out, &missing);
-                    is_new.then(|| marks(idx.elem, indices, elements))
+                let put = |values: &[u8], indices: &[u8], out: &mut [u8], defined: &ByteSet| {
+                    let there = if is_marked { defined.elements(to.start, size) } else { None };
+                    let were_there = scatter(size, idx.elem, values, indices, out, there);
+                    (is_marked && !were_there).then(|| marks(idx.elem, indices, elements))
                 };
                 // What lies in the same memory is read there.
                 let there = |rows: &Rows| rows.dense(places).filter(|(memory, _)| *memory == place.memory);
+                let (bytes, defined) = memories.get_mut(place.memory)?.bytes_and_defined();
                 let marks = if let (Some((_, values)), Some((_, indices))) = (there(src), there(idx))
-                    && let Ok([values, indices, out]) =
-                        memories.get_mut(place.memory)?.as_mut().get_disjoint_mut([values, indices, to.clone()])
+                    && let Ok([values, indices, out]) = bytes.get_disjoint_mut([values, indices, to.clone()])
                 {
-                    put(values, indices, out)
+                    put(values, indices, out, defined)
                 } else {
                     let [values, indices] = [src, idx].map(|rows| rows.bytes(memories, places).into_owned());
-                    put(&values, &indices, memories.get_mut(place.memory)?.as_mut().get_mut(to.clone())?)
+                    let (bytes, defined) = memories.get_mut(place.memory)?.bytes_and_defined();
+                    put(&values, &indices, bytes.get_mut(to.clone())?, defined)
                 };
                 if let Some(marks) = marks {
                     memories.get_mut(place.memory)?.defined_mut().insert_elements(to.start, size, &marks);

@@ -116,6 +116,18 @@ impl Machine for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn greater(x: &[f32; LANES], y: &[f32; LANES]) -> [f32; LANES] {
+        // SAFETY: the contract of the trait.
+        unsafe { chosen::<0b0101>(x, y) }
+    }
+
+    #[inline(always)]
+    unsafe fn smaller(x: &[f32; LANES], y: &[f32; LANES]) -> [f32; LANES] {
+        // SAFETY: the contract of the trait.
+        unsafe { chosen::<0b0100>(x, y) }
+    }
+
+    #[inline(always)]
     unsafe fn scaled(mut p: [f32; LANES], n: [f32; LANES]) -> [f32; LANES] {
         for (p, n) in p.as_chunks_mut::<16>().0.iter_mut().zip(n.as_chunks::<16>().0) {
             // SAFETY: the contract of the trait, and arrays of sixteen.
@@ -126,6 +138,25 @@ impl Machine for Avx512 {
         }
         p
     }
+}
+
+/// One of two numbers, as VRANGEPS chooses with its sign, or NaN where one of them is: three instructions.
+///
+/// Safety: the machine has AVX-512 F and DQ.
+#[inline(always)]
+unsafe fn chosen<const HOW: i32>(x: &[f32; LANES], y: &[f32; LANES]) -> [f32; LANES] {
+    let mut out = [0.0; LANES];
+    let both = x.as_chunks::<16>().0.iter().zip(y.as_chunks::<16>().0);
+    for (out, (x, y)) in out.as_chunks_mut::<16>().0.iter_mut().zip(both) {
+        // SAFETY: the contract of this function, and arrays of sixteen.
+        unsafe {
+            let (x, y) = (_mm512_loadu_ps(x.as_ptr()), _mm512_loadu_ps(y.as_ptr()));
+            let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, y);
+            let chosen = _mm512_mask_mov_ps(_mm512_range_ps::<HOW>(x, y), is_nan, _mm512_set1_ps(f32::NAN));
+            _mm512_storeu_ps(out.as_mut_ptr(), chosen);
+        }
+    }
+    out
 }
 
 /// With the NaN that arithmetic gives in place of every other.

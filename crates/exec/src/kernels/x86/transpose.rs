@@ -74,6 +74,11 @@ unsafe fn fours<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8,
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn bytes(src: *const u8, dst: *mut u8, inner: &Inner) {
     squares::<1>(src, dst, inner, |Square { src, step, dst, pitch, across, .. }, room, reach| {
+        // The rows of the next square, to be fetched meanwhile; wherever they are, nothing is read.
+        let next = match reach > LINE {
+            true => src.wrapping_offset(LINE as isize * step),
+            false => src.wrapping_add(across).wrapping_offset((reach as isize - inner.b.n as isize) * step),
+        };
         // A block is as long as a square, or longer.
         let back = (reach as isize - LINE as isize).min(0);
         let (src, dst) = (src.wrapping_offset(back * step), dst.wrapping_offset(back));
@@ -81,7 +86,10 @@ unsafe fn bytes(src: *const u8, dst: *mut u8, inner: &Inner) {
         while i < across {
             let at = (i as isize).min(room as isize - 16);
             // SAFETY: the block ends at or before the end of both loops.
-            unsafe { block_of_bytes(src.wrapping_offset(at), step, dst.wrapping_offset(at * pitch), pitch) };
+            unsafe {
+                let next = next.wrapping_offset(i as isize * step);
+                block_of_bytes(src.wrapping_offset(at), step, dst.wrapping_offset(at * pitch), pitch, next);
+            }
             i += 16;
         }
     });
@@ -202,18 +210,20 @@ unsafe fn block<V: Vector, const UNIT: usize, const N: usize>(src: *const u8, st
 }
 
 /// A block of bytes: sixteen across, and a line along. A function of its own, whose addresses are made where they are used: in
-/// the loops around it they would be as many counters as it has rows, most of them in memory.
+/// the loops around it they would be as many counters as it has rows, most of them in memory. The first bytes of sixteen rows from
+/// `next` on are fetched: the rows of a square that comes from the second level would be waited for.
 ///
 /// Safety: sixteen bytes of as many source rows as a line has bytes are readable, and a line of sixteen destination rows is
 /// writable, the rows as far apart as the strides say, on a machine with AVX-512 F, BW and VL.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 #[inline(never)]
-unsafe fn block_of_bytes(src: *const u8, step: isize, dst: *mut u8, pitch: isize) {
+unsafe fn block_of_bytes(src: *const u8, step: isize, dst: *mut u8, pitch: isize, next: *const u8) {
     macro_rules! block {
         ($($k:tt)*) => {
             // SAFETY: the contract of this function.
             unsafe {
                 let mut r = [$({
+                    _mm_prefetch::<_MM_HINT_T0>(next.wrapping_offset($k * step).cast());
                     let lane = |n: isize| _mm_loadu_si128(src.wrapping_offset(($k + 16 * n) * step).cast());
                     let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lane(0)), lane(1));
                     let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lane(2)), lane(3));
