@@ -31,6 +31,8 @@ pub(super) struct Repeats {
     pub(super) period: u64,
     /// Iterations before it repeats itself.
     pub(super) peeled: u64,
+    /// Loops inside it that run as often as its counter says.
+    pub(super) uneven: Vec<OpId>,
 }
 
 /// The same, found after these choices.
@@ -54,6 +56,8 @@ pub struct Open {
     pub trips: u64,
     /// As often as it really runs, where that is known and too much to be unrolled.
     pub most: Option<u64>,
+    /// Loops inside it that run as often as its counter says.
+    pub uneven: Vec<OpId>,
 }
 
 /// The choices of one path, of which the last one changes first.
@@ -112,10 +116,14 @@ impl Choices {
         !self.far.is_empty() || !self.later.is_empty()
     }
 
-    /// One of these trip counts, or of those that [`Choices::also`] added.
-    pub(super) fn trips(&mut self, key: Key, options: &[u64], period: u64) -> u64 {
+    /// One of these trip counts, or of those that [`Choices::also`] added; that of another choice, where it can be.
+    pub(super) fn trips(&mut self, key: Key, options: &[u64], period: u64, like: Option<&Key>) -> u64 {
         let far = self.far.get(&key).map_or(&[][..], Vec::as_slice);
-        let options = self.possible(&key, [options, far].concat(), period);
+        let mut options = self.possible(&key, [options, far].concat(), period);
+        let like = like.and_then(|like| self.made.iter().find(|(known, ..)| known == like));
+        if let Some(same) = like.and_then(|(_, options, chosen)| options.get(*chosen)).filter(|n| options.contains(n)) {
+            options = vec![*same];
+        }
         self.choose(key, &options)
     }
 

@@ -12,6 +12,7 @@ mod fifo;
 mod global;
 mod order;
 mod peel;
+mod period;
 mod tiles;
 
 pub use choices::{Choices, Key, Open};
@@ -174,10 +175,14 @@ pub(crate) struct Walk<'a> {
     marks: Vec<usize>,
     /// How many loops are being tried out.
     trial: u32,
+    /// Loops in the one that is tried out whose trip counts it decides.
+    uneven: period::Uneven,
     /// The choices that were made before the loop that is tried out.
     settled: Vec<(Key, u64)>,
     /// How many loops of unknown trip count are around.
     open_loops: u32,
+    /// By loop in another one: the choices that it was, one for each bound that it had.
+    kin: FxHashMap<OpId, Vec<Key>>,
     /// Symbols whose values a loop's trip count told.
     bound: FxHashMap<u32, i64>,
     /// Those of them that stand for greater ones, too.
@@ -226,8 +231,10 @@ pub(crate) fn walk(
         steps: 0,
         marks: Vec::new(),
         trial: 0,
+        uneven: period::Uneven::default(),
         settled: Vec::new(),
         open_loops: 0,
+        kin: FxHashMap::default(),
         asked: FxHashMap::default(),
         bound: FxHashMap::default(),
         endless: FxHashMap::default(),
