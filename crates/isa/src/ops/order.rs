@@ -39,6 +39,34 @@ impl Order {
     }
 }
 
+/// What is done with a small array of ids of flags (sync.md 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IdArray {
+    /// A new array.
+    Declare,
+    /// The id at an index.
+    Get,
+    /// Puts an id there.
+    Set,
+}
+
+impl IdArray {
+    /// What an instruction of this name does with one.
+    ///
+    /// ```
+    /// use tessera_isa::ops::IdArray;
+    /// assert_eq!(IdArray::parse("eventid_array_get"), Some(IdArray::Get));
+    /// ```
+    pub fn parse(name: &str) -> Option<IdArray> {
+        match name {
+            "declare_eventid_array" => Some(IdArray::Declare),
+            "eventid_array_get" => Some(IdArray::Get),
+            "eventid_array_set" => Some(IdArray::Set),
+            _ => None,
+        }
+    }
+}
+
 /// What a word of an order operation names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ordered {

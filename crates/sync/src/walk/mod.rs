@@ -48,6 +48,8 @@ pub(crate) enum Val {
     View(usize),
     /// The event that recorded it.
     Event(u32),
+    /// The number of an array of ids.
+    Ids(usize),
 }
 
 impl Val {
@@ -165,6 +167,8 @@ pub(crate) struct Walk<'a> {
     objects: Vec<Object>,
     views: Vec<global::View>,
     config: Attrs,
+    /// Arrays of ids of flags, as far as these are known.
+    arrays: Vec<Vec<Option<Form>>>,
     /// Addresses that TASSIGN gives to values before their definition (syntax.md 1).
     early: FxHashMap<ValueId, Form>,
     turn: SmallVec<[(OpId, u64); 2]>,
@@ -224,6 +228,7 @@ pub(crate) fn walk(
         objects: Vec::new(),
         views: Vec::new(),
         config: Attrs::new(),
+        arrays: Vec::new(),
         early: FxHashMap::default(),
         turn: SmallVec::new(),
         turn_id: 0,
@@ -364,6 +369,7 @@ impl<'a> Walk<'a> {
     fn op(&mut self, id: OpId, op: &'a Op) -> Res {
         match &op.kind {
             OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
+            OpKind::Other(_) if op.id_array().is_some() => self.ids(op),
             OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Dense(_) => op.results.iter().for_each(|value| self.argument(*value)),

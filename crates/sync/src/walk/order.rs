@@ -6,7 +6,7 @@ use crate::deed::{Deed, Ordering};
 use crate::form::Form;
 use crate::trace::{Flag, Kind, Line, Misuse};
 use tessera_ir::{Op, OpId};
-use tessera_isa::ops::{Opcode, Order, Pipe};
+use tessera_isa::ops::{IdArray, Opcode, Order, Pipe};
 
 impl Core {
     /// The pipes of a core (isa/structure.md 4).
@@ -75,6 +75,32 @@ impl<'a> Walk<'a> {
             },
         }
         Ok(())
+    }
+
+    /// What is done with an array of ids. One that nobody put there is not known.
+    pub(super) fn ids(&mut self, op: &Op) {
+        let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.get(v).clone());
+        let index = op.operands.get(1).and_then(|o| self.known(o.arg)).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        match (op.id_array(), op.results.first().copied(), array) {
+            (Some(IdArray::Declare), Some(result), _) => {
+                self.arrays.push(vec![None; self.ty(result).id_array().unwrap_or(0)]);
+                self.set(result, Val::Ids(self.arrays.len() - 1));
+            }
+            (Some(IdArray::Set), _, Some(Val::Ids(array))) => {
+                let id = op.operands.get(2).and_then(|o| self.written_form(o.arg));
+                match index {
+                    Some(index) => self.arrays[array].iter_mut().skip(index).take(1).for_each(|at| at.clone_from(&id)),
+                    None => self.arrays[array].fill(None),
+                }
+            }
+            (Some(IdArray::Get), Some(result), Some(Val::Ids(array))) => {
+                match index.and_then(|index| self.arrays[array].get(index).cloned().flatten()) {
+                    Some(id) => self.set(result, Val::Int(id)),
+                    None => self.unknown(result),
+                }
+            }
+            _ => op.results.iter().for_each(|value| self.unknown(*value)),
+        }
     }
 
     /// The id that an order operation names: a word, or the operand.

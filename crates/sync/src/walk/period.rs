@@ -130,6 +130,7 @@ impl Walk<'_> {
             return Err(Undecided::at(span, what));
         }
         let before = (self.env.clone(), self.objects.clone(), self.views.clone(), self.config.clone());
+        let arrays = self.arrays.clone();
         let counted = (self.found.clone(), self.counts.clone());
         let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
         let sizes =
@@ -143,6 +144,7 @@ impl Walk<'_> {
         marks.push(self.trace.events.len());
         let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
         (self.env, self.objects, self.views, self.config) = before;
+        self.arrays = arrays;
         (self.turn, self.turn_id, self.asked) = (turn, turn_id, asked);
         (self.found, self.counts) = counted;
         self.trace.events.truncate(sizes.0);
