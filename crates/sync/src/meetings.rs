@@ -91,7 +91,12 @@ pub fn ask(
         return Some([at(0), at(points.len() - 1)]);
     }
     let events = traces.iter().map(|t| t.events.len() as u64).sum::<u64>();
-    let mut meet = Meet { traces, order, choices, events, unclear };
+    let mut runs: FxHashMap<Key, (u64, u64)> = FxHashMap::default();
+    for loop_ in open() {
+        let (tried, now) = runs.entry(loop_.key.clone()).or_insert((0, 1));
+        (*tried, *now) = ((*tried).max(loop_.tried), (*now).max(loop_.trips));
+    }
+    let mut meet = Meet { order, choices, runs, events, unclear };
     for (n, x) in points.iter().enumerate() {
         for (m, y) in points.iter().enumerate() {
             let (a, b) = (&x.0, &y.0);
@@ -114,7 +119,15 @@ fn collect(
 ) -> Option<[(usize, usize); 2]> {
     let loops: FxHashMap<OpId, &crate::walk::Open> = trace.open.iter().map(|o| (o.op, o)).collect();
     // A loop that is another one each time has no form.
-    let is_one = |op: &OpId| trace.open.iter().filter(|o| o.op == *op).count() == 1;
+    let mut ones: FxHashMap<OpId, bool> = FxHashMap::default();
+    for open in &trace.open {
+        ones.entry(open.op).and_modify(|one| *one = false).or_insert(true);
+    }
+    let is_one = |op: &OpId| ones.get(op).is_some_and(|one| *one);
+    let mut rising: FxHashMap<OpId, &crate::walk::Open> = FxHashMap::default();
+    for open in &trace.open {
+        rising.extend(open.uneven.iter().map(|op| (*op, open)));
+    }
     let mut counts: FxHashMap<OpId, u64> = FxHashMap::default();
     for (op, turn) in trace.turns.iter().flatten() {
         let count = counts.entry(*op).or_default();
@@ -148,7 +161,7 @@ fn collect(
         let around = |(k, (op, turn)): (usize, &(OpId, u64))| {
             let open = loops.get(op).copied().filter(|open| *turn >= open.peeled && is_one(op));
             let period = open.map_or(1, |open| open.period.max(1));
-            let rises = || trace.open.iter().find(|open| open.uneven.contains(op));
+            let rises = || rising.get(op).copied();
             let step = moves_by(&seen, k, period, sets);
             let most = match open {
                 Some(open) => open.most,
@@ -209,9 +222,10 @@ fn moves_by(seen: &[Seen], level: usize, period: u64, sets: &Sets) -> i64 {
 }
 
 struct Meet<'a> {
-    traces: &'a [&'a Trace],
     order: Option<&'a Order>,
     choices: &'a mut Choices,
+    /// By choice: how often its loops run at least, and how often they do on this path.
+    runs: FxHashMap<Key, (u64, u64)>,
     events: u64,
     unclear: Option<[(usize, usize); 2]>,
 }
@@ -331,14 +345,13 @@ impl Meet<'_> {
                 (*most, *period) = ((*most).max(need), (*period).max(around.period));
             }
         }
-        let open = || self.traces.iter().flat_map(|t| &t.open);
-        let tried = |key: &Key| open().filter(|o| o.key == *key).map(|o| o.tried).max().unwrap_or(0);
+        let tried = |key: &Key| self.runs.get(key).map_or(0, |(tried, _)| *tried);
         needs.retain(|key, (need, _)| *need > tried(key));
         if needs.is_empty() {
             return;
         }
         // As many loops inside each other grow as have the same bounds.
-        let now = |key: &Key| open().filter(|o| o.key == *key).map(|o| o.trips).max().unwrap_or(0).max(1);
+        let now = |key: &Key| self.runs.get(key).map_or(1, |(_, now)| *now);
         let depth = |key: &Key| {
             let of = |point: &Point| point.around.iter().filter(|a| a.key.as_ref() == Some(key)).count();
             of(&x.0).max(of(&y.0))

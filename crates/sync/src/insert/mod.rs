@@ -306,7 +306,7 @@ impl Work<'_> {
             let tried = self.paths.iter().map(|path| path.without(&self.edges, &self.actions, n));
             if let Some(changes) = tried.collect::<Option<Vec<_>>>() {
                 self.edges[n] = None;
-                self.paths.iter_mut().zip(changes).for_each(|(path, change)| path.change(change, n));
+                self.paths.iter_mut().zip(changes).for_each(|(path, change)| path.change(change));
             }
         }
     }

@@ -1,8 +1,10 @@
 //! Choices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
 
+use super::again::{Known, Shape};
 use super::{Core, Seen};
 use crate::form::{Expr, Form, Symbols, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 use tessera_ir::{CmpPred, OpId, ValueId};
 
 /// At most so many combinations of arms are looked at.
@@ -79,6 +81,9 @@ pub struct Choices {
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
     /// Instructions in loops touch the same bytes on every path.
     pub(super) seen: FxHashMap<OpId, Seen>,
+    /// The same for those that come again on the same kinds of operands.
+    pub(super) known: FxHashMap<OpId, Rc<Known>>,
+    pub(super) shapes: FxHashMap<Shape, u32>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,
 }

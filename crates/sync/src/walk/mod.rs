@@ -4,6 +4,7 @@
 //! ([`Choices`]), which whoever walks again makes otherwise. Tiles are objects with a place, so that the bytes of every
 //! instruction are known exactly wherever the program knows them.
 
+mod again;
 mod choices;
 mod control;
 mod endless;
@@ -71,6 +72,8 @@ pub(crate) struct Object {
     pub place: Place,
     /// Has it an address of its own?
     pub manual: bool,
+    /// The number of all of this but where it lies, once somebody asked.
+    pub shape: Option<u32>,
 }
 
 /// A process: what of the program it runs.
@@ -177,6 +180,8 @@ pub(crate) struct Walk<'a> {
     steps: u64,
     /// Where iterations begin, while a loop is tried out.
     marks: Vec<usize>,
+    /// What tiles were before the loop that is tried out changed them.
+    undo: Vec<(usize, Object)>,
     /// How many loops are being tried out.
     trial: u32,
     /// Loops in the one that is tried out whose trip counts it decides.
@@ -235,6 +240,7 @@ pub(crate) fn walk(
         flags: FxHashMap::default(),
         steps: 0,
         marks: Vec::new(),
+        undo: Vec::new(),
         trial: 0,
         uneven: period::Uneven::default(),
         settled: Vec::new(),

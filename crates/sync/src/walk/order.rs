@@ -80,7 +80,8 @@ impl<'a> Walk<'a> {
     /// What is done with an array of ids. One that nobody put there is not known.
     pub(super) fn ids(&mut self, op: &Op) {
         let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.get(v).clone());
-        let index = op.operands.get(1).and_then(|o| self.known(o.arg)).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        let index =
+            op.operands.get(1).and_then(|o| self.known(o.arg)).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         match (op.id_array(), op.results.first().copied(), array) {
             (Some(IdArray::Declare), Some(result), _) => {
                 self.arrays.push(vec![None; self.ty(result).id_array().unwrap_or(0)]);

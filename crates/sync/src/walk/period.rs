@@ -129,8 +129,9 @@ impl Walk<'_> {
             let what = "a loop of unknown trip count compares its counter with a large constant, or has a long body";
             return Err(Undecided::at(span, what));
         }
-        let before = (self.env.clone(), self.objects.clone(), self.views.clone(), self.config.clone());
-        let arrays = self.arrays.clone();
+        // Values are those of the body, which sets them anew.
+        let (config, arrays, early) = (self.config.clone(), self.arrays.clone(), self.early.clone());
+        let (objects, views, undo) = (self.objects.len(), self.views.len(), self.undo.len());
         let counted = (self.found.clone(), self.counts.clone());
         let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
         let sizes =
@@ -143,8 +144,12 @@ impl Walk<'_> {
         let mut marks = std::mem::replace(&mut self.marks, marks);
         marks.push(self.trace.events.len());
         let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
-        (self.env, self.objects, self.views, self.config) = before;
-        self.arrays = arrays;
+        for (object, before) in self.undo.drain(undo..).rev() {
+            self.objects[object] = before;
+        }
+        self.objects.truncate(objects);
+        self.views.truncate(views);
+        (self.config, self.arrays, self.early) = (config, arrays, early);
         (self.turn, self.turn_id, self.asked) = (turn, turn_id, asked);
         (self.found, self.counts) = counted;
         self.trace.events.truncate(sizes.0);
