@@ -227,6 +227,8 @@ fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Repor
                 }
             }
             Err(why) => {
+                let misuses = std::mem::take(&mut choices.wrong);
+                reporter.misused(&Trace { misuses, ..Trace::default() });
                 undecided = Some(why);
                 break;
             }
@@ -281,6 +283,7 @@ fn judge(
         return None;
     }
     let unclear = meetings::ask(traces, sets, Some(&order), choices);
+    between.ask(traces, &order, choices);
     let mut all: Vec<Found> = Vec::new();
     let manual = (0..traces.len()).filter(|process| !traces[*process].automatic);
     all.extend(manual.map(|process| races::find(traces[process], &order, process, sets)));

@@ -14,8 +14,9 @@ use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 
 const PIPES: usize = Pipe::ALL.len();
-/// Ticks between two states that are kept.
+/// Ticks between two states that are kept, at least, and how many are.
 const EVERY: usize = 256;
+const KEPT: usize = 512;
 /// By pipe: so many of its events are done.
 pub type Clock = [u32; PIPES];
 
@@ -198,6 +199,7 @@ pub struct Path {
     /// By operation: the ticks at which it begins, and at which it ends.
     moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)>,
     /// Every so many ticks: the state before it.
+    every: usize,
     kept: Vec<Kept>,
 }
 
@@ -239,7 +241,8 @@ impl Path {
                 Tick::Event(_) => {}
             }
         }
-        Path { trace, deps, profile, places, moments, kept: Vec::new() }
+        let every = EVERY.max(trace.ticks.len() / KEPT);
+        Path { trace, deps, profile, places, moments, every, kept: Vec::new() }
     }
 
     /// What is before an event when it starts.
@@ -325,7 +328,7 @@ impl Path {
         self.kept.clear();
         let mut events = 0;
         for at in 0..self.trace.ticks.len() {
-            if at.is_multiple_of(EVERY) {
+            if at.is_multiple_of(self.every) {
                 state.tokens.retain(|_, queue| !queue.is_empty());
                 self.kept.push(Kept::new(&state));
             }
@@ -382,8 +385,8 @@ impl Path {
         state.tokens.insert(number, tokens.map(Option::unwrap_or_default).collect());
     }
 
-    /// Are all dependences ordered without one edge? The states that are kept then change as it says.
-    pub fn without(&self, edges: &[Option<Edge>], actions: &Actions, n: usize) -> Option<Change> {
+    /// From where to where an edge makes a difference, and where it shows soon that it does.
+    fn reach(&self, edges: &[Option<Edge>], n: usize) -> Option<(usize, usize, Option<usize>)> {
         let first = |list: &[usize]| list.first().copied().unwrap_or(usize::MAX);
         let last = |list: &[usize]| list.last().copied().unwrap_or(0);
         let (from, until, soon) = match edges[n]? {
@@ -395,18 +398,31 @@ impl Path {
                 self.begins(before).get(distance as usize).copied(),
             ),
         };
-        if from == usize::MAX {
-            return Some(Change { from: 0, states: Vec::new() });
-        }
+        Some((from, until, soon)).filter(|_| from < usize::MAX)
+    }
+
+    /// Are all dependences ordered without one edge?
+    pub fn is_complete_without(&self, edges: &[Option<Edge>], actions: &Actions, n: usize) -> bool {
+        let Some((from, until, soon)) = self.reach(edges, n) else { return true };
         // Round a loop the first iterations wait for what is before it; what those after them need shows at once.
-        if let Some(soon) = soon {
-            self.follow(edges, actions, n, soon, (0, soon + 2 * EVERY))?;
+        soon.is_none_or(|soon| self.follow(edges, actions, n, soon, (0, soon + 2 * self.every), |_, _| {}))
+            && self.follow(edges, actions, n, from, (until, usize::MAX), |_, _| {})
+    }
+
+    /// Changes the states that are kept to what they are without an edge that nothing needs.
+    pub fn remove(&mut self, edges: &[Option<Edge>], actions: &Actions, n: usize) {
+        let Some((from, until, _)) = self.reach(edges, n) else { return };
+        let mut states = Vec::new();
+        self.follow(edges, actions, n, from, (until, usize::MAX), |at, state| states.push((at, state.clone())));
+        for (at, state) in states {
+            let kept = &mut self.kept[at];
+            kept.now = state.now;
+            kept.put(&state.tokens);
         }
-        self.follow(edges, actions, n, from, (until, usize::MAX))
     }
 
     /// Follows what becomes of the states without an edge, from a tick on, until it makes no difference after another
-    /// one, or to a last one; none where a dependence is not ordered.
+    /// one, or to a last one; false where a dependence is not ordered.
     fn follow(
         &self,
         edges: &[Option<Edge>],
@@ -414,41 +430,27 @@ impl Path {
         n: usize,
         from: usize,
         (until, end): (usize, usize),
-    ) -> Option<Change> {
-        let start = from / EVERY;
+        mut keep: impl FnMut(usize, &State),
+    ) -> bool {
+        let start = from / self.every;
         let base = &self.kept[start];
         let mut state = State { now: base.now, tokens: Tokens::default() };
-        let mut states = Vec::new();
-        for (at, tick) in self.trace.ticks.iter().enumerate().take(end).skip(start * EVERY) {
-            if at.is_multiple_of(EVERY) && at > start * EVERY {
-                if at > until && state.is_like(&self.kept[at / EVERY], n) {
+        for (at, tick) in self.trace.ticks.iter().enumerate().take(end).skip(start * self.every) {
+            if at.is_multiple_of(self.every) && at > start * self.every {
+                if at > until && state.is_like(&self.kept[at / self.every], n) {
                     break;
                 }
-                states.push(state.clone());
+                keep(at / self.every, &state);
             }
             self.act((&mut state, Some(base)), *tick, edges, actions, n);
             if let Tick::Event(event) = *tick {
                 let clock = self.clock(&state, event as usize);
                 if !self.deps[event as usize].iter().all(|dep| self.is_before(dep.x, &clock)) {
-                    return None;
+                    return false;
                 }
                 self.end(&mut state, event as usize, &clock);
             }
         }
-        Some(Change { from: start + 1, states })
+        true
     }
-
-    /// Takes over the states of a pass without an edge.
-    pub fn change(&mut self, change: Change) {
-        for (kept, state) in self.kept.iter_mut().skip(change.from).zip(change.states) {
-            kept.now = state.now;
-            kept.put(&state.tokens);
-        }
-    }
-}
-
-/// The states that are others without an edge.
-pub struct Change {
-    from: usize,
-    states: Vec<State>,
 }

@@ -2,7 +2,9 @@
 
 use super::again::{Known, Shape};
 use super::{Core, Seen};
+use crate::deed::Deed;
 use crate::form::{Expr, Form, Symbols, Terms};
+use crate::trace::Misuse;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use tessera_ir::{CmpPred, OpId, ValueId};
@@ -78,12 +80,16 @@ pub struct Choices {
     pub again: bool,
     /// Arguments without whose numbers a run is not known.
     pub missing: Vec<ValueId>,
+    /// What was wrong in iterations of a loop that has no period.
+    pub wrong: Vec<Misuse>,
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
     /// Instructions in loops touch the same bytes on every path.
     pub(super) seen: FxHashMap<OpId, Seen>,
     /// The same for those that come again on the same kinds of operands.
     pub(super) known: FxHashMap<OpId, Rc<Known>>,
     pub(super) shapes: FxHashMap<Shape, u32>,
+    /// What order operations do on a core, and the ids that they write.
+    pub(super) deeds: FxHashMap<(OpId, Core), Rc<(Deed, Option<i64>)>>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,
 }

@@ -156,8 +156,6 @@ pub(crate) struct Walk<'a> {
     /// The operation that the walk is at.
     at: Option<OpId>,
     misused: Misused,
-    /// What order operations do that were come across, and the ids that they write.
-    deeds: FxHashMap<OpId, (crate::deed::Deed, Option<i64>)>,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
     fifos: Fifos,
@@ -223,7 +221,6 @@ pub(crate) fn walk(
         found: FxHashMap::default(),
         at: None,
         misused: Misused::default(),
-        deeds: FxHashMap::default(),
         written: FxHashSet::default(),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },

@@ -5,6 +5,7 @@ use crate::Undecided;
 use crate::deed::{Deed, Ordering};
 use crate::form::Form;
 use crate::trace::{Flag, Kind, Line, Misuse};
+use std::rc::Rc;
 use tessera_ir::{Op, OpId};
 use tessera_isa::ops::{IdArray, Opcode, Order, Pipe};
 
@@ -45,11 +46,11 @@ impl<'a> Walk<'a> {
     pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Res {
         let ordering = Ordering { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
         // Words are read once.
-        let read = || (ordering.deed(), ordering.written_id());
-        let (deed, _) = self.deeds.entry(id).or_insert_with(read).clone();
-        match deed {
-            Deed::Flag { from, to, sets } => self.flag(&ordering, (from, to), sets),
-            Deed::Barrier(pipe) => _ = self.event(id, pipe, Kind::Barrier, &[]),
+        let read = || Rc::new((ordering.deed(), ordering.written_id()));
+        let deed = self.choices.deeds.entry((id, self.subject.core)).or_insert_with(read).clone();
+        match &deed.0 {
+            Deed::Flag { from, to, sets } => self.flag(&ordering, (*from, *to), *sets),
+            Deed::Barrier(pipe) => _ = self.event(id, *pipe, Kind::Barrier, &[]),
             Deed::Events => {
                 let recorded = op.values().filter_map(|v| self.get(v).event()).collect();
                 let event = self.event(id, None, Kind::Joins, &[]);
@@ -58,20 +59,22 @@ impl<'a> Walk<'a> {
             Deed::Buffer { pipe, takes } => {
                 let known = self.id(&ordering).known();
                 match ordering.buffer_id(known) {
-                    Ok(n) => _ = self.event(id, Some(pipe), if takes { Kind::Take(n) } else { Kind::Release(n) }, &[]),
+                    Ok(n) => {
+                        _ = self.event(id, Some(*pipe), if *takes { Kind::Take(n) } else { Kind::Release(n) }, &[])
+                    }
                     Err(misuse) => self.misuse(misuse),
                 }
             }
-            Deed::Token { pipe, sets } => self.core_flag(&ordering, pipe, sets)?,
+            Deed::Token { pipe, sets } => self.core_flag(&ordering, *pipe, *sets)?,
             Deed::Nothing => {}
             Deed::Wrong(misuse) => match ordering.ends() {
                 // A flag that is wrong has an id all the same.
                 Some(ends) => {
                     let id = self.id(&ordering);
-                    self.misuse(Misuse { flag: format!("{ends} {id:?}"), ..*misuse });
+                    self.misuse(Misuse { flag: format!("{ends} {id:?}"), ..(**misuse).clone() });
                     self.flag_id(&ordering, &ends, &id);
                 }
-                None => self.misuse(*misuse),
+                None => self.misuse((**misuse).clone()),
             },
         }
         Ok(())
@@ -107,7 +110,7 @@ impl<'a> Walk<'a> {
     /// The id that an order operation names: a word, or the operand.
     fn id(&mut self, ordering: &Ordering<'_>) -> Form {
         let given = ordering.op.operands.first().and_then(|o| self.form(o.arg));
-        let written = self.deeds.get(&ordering.at).and_then(|(_, id)| *id);
+        let written = self.choices.deeds.get(&(ordering.at, self.subject.core)).and_then(|deed| deed.1);
         written.map(Form::from).or(given).unwrap_or_else(|| self.fresh())
     }
 

@@ -144,6 +144,10 @@ impl Walk<'_> {
         let mut marks = std::mem::replace(&mut self.marks, marks);
         marks.push(self.trace.events.len());
         let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
+        if found.is_err() && self.trial == 0 {
+            // What is wrong in one of its iterations is so whatever the others do.
+            self.choices.wrong = self.trace.misuses[sizes.2..].to_vec();
+        }
         for (object, before) in self.undo.drain(undo..).rev() {
             self.objects[object] = before;
         }
