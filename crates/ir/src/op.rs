@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
-use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
+use tessera_isa::ops::{AttrName, Effect, Form, IdArray, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
 
 /// What stands at an operand's place.
@@ -273,6 +273,20 @@ impl Op {
             OpKind::Pto(op, _) => Some(op),
             _ => None,
         }
+    }
+
+    /// What it does with a small array of ids of flags.
+    pub fn id_array(&self) -> Option<IdArray> {
+        match self.kind {
+            OpKind::Other(name) => IdArray::parse(name),
+            _ => None,
+        }
+    }
+
+    /// Does a process that reaches it order its pipes itself (sync.md 3)?
+    pub fn is_manual(&self) -> bool {
+        let order = self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual);
+        order || matches!(self.id_array(), Some(IdArray::Get | IdArray::Set))
     }
 
     /// The operand with this role.

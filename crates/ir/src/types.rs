@@ -105,6 +105,13 @@ impl Type {
         }
     }
 
+    /// How many ids of flags an array of them has (sync.md 2); none where it is no such array, or no small one.
+    pub fn id_array(&self) -> Option<usize> {
+        let Type::Opaque(text) = self else { return None };
+        let count = text.strip_prefix("!pto.eventid_array<")?.strip_suffix('>')?;
+        count.trim().parse().ok().filter(|n| *n <= 64)
+    }
+
     /// Is it a tile or conv tile?
     pub fn is_tile(&self) -> bool {
         matches!(self, Type::Tile(_) | Type::Conv(_))

@@ -2,7 +2,7 @@
 
 use crate::order::{Node, Order};
 use crate::trace::{Kind, Line, Trace};
-use crate::walk::Core;
+use crate::walk::{Choices, Core};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::Fifos;
@@ -81,6 +81,37 @@ impl Between {
             gives.iter().enumerate().skip(MOST).find(|one| is_full(one, takes)).map(|(_, at)| *at)
         };
         self.counters.iter().filter_map(first).collect()
+    }
+
+    /// Asks for runs so long that a counter overflows which holds more tokens after each period of a loop: on a path on
+    /// which every loop runs as often as it is tried.
+    pub fn ask(&self, traces: &[&Trace], order: &Order, choices: &mut Choices) {
+        if traces.iter().flat_map(|t| &t.open).any(|open| open.trips < open.tried) {
+            return;
+        }
+        let node = |at: &At| order.first[at.0] + at.1;
+        let turns = |at: &At| traces[at.0].turns[traces[at.0].events[at.1].turn as usize].as_slice();
+        for (gives, takes) in &self.counters {
+            let held = |k: usize| {
+                let taken = takes.iter().filter(|take| order.precedes(node(take), node(&gives[k]))).count();
+                (k + 1).saturating_sub(taken)
+            };
+            let Some(last) = gives.len().checked_sub(1) else { continue };
+            let trace = traces[gives[last].0];
+            for (level, (op, turn)) in turns(&gives[last]).iter().enumerate() {
+                let Some(open) = trace.open.iter().find(|open| open.op == *op) else { continue };
+                let mut before = turns(&gives[last]).to_vec();
+                before[level].1 = turn.saturating_sub(open.period);
+                let is_before =
+                    |at: &&At| trace.events[at.1].op == trace.events[gives[last].1].op && turns(at) == before;
+                let Some(k) = gives[..last].iter().rposition(|at| is_before(&at)) else { continue };
+                let (now, more) = (held(last), held(last).saturating_sub(held(k)));
+                if more > 0 && now <= MOST {
+                    let periods = (MOST + 1 - now).div_ceil(more) as u64;
+                    choices.also(&open.key, open.trips + periods * open.period);
+                }
+            }
+        }
     }
 
     /// Where every process is when none gets on: the event that it waits in, or none where it has ended.
@@ -197,7 +228,7 @@ impl Lines<'_> {
             let readers = self.readers(self.traces[*process].core, id, meets);
             let is_left = |at: &&At| taken.get(*at).copied().unwrap_or(0) < readers.len();
             between.left.extend(sends.iter().find(is_left));
-            for (core, line) in readers.into_iter().filter(|_| sends.len() > MOST) {
+            for (core, line) in readers {
                 let reader = self.traces.iter().position(|t| t.core == core);
                 let waits = reader.and_then(|reader| self.received.get(&(reader, line)));
                 between.counters.push((sends.clone(), waits.cloned().unwrap_or_default()));

@@ -129,7 +129,7 @@ pub struct Report {
 
 /// Does the program order its pipes itself?
 pub fn mode(func: &Func) -> Mode {
-    written(&func.attrs).unwrap_or_else(|| if func.ops.iter().any(orders) { Mode::Manual } else { Mode::Auto })
+    written(&func.attrs).unwrap_or_else(|| if func.ops.iter().any(Op::is_manual) { Mode::Manual } else { Mode::Auto })
 }
 
 /// What `pto.sync` says.
@@ -140,10 +140,6 @@ fn written(attrs: &[(String, String)]) -> Option<Mode> {
         "auto" => Some(Mode::Auto),
         _ => None,
     }
-}
-
-fn orders(op: &Op) -> bool {
-    op.opcode().and_then(|o| o.order()).is_some_and(|o| o.is_manual())
 }
 
 /// Does one process of a kernel order its pipes itself (sync.md 3)? Of functions that run together each speaks for its
@@ -157,7 +153,7 @@ pub(crate) fn process_mode(module: &Module, func: &Func, processes: &[Core], cor
     let (mut said, mut manual) = (None, false);
     func.walk(&mut |id, op, _| {
         if cores[id.index()].is_none_or(|core| core == kind) {
-            manual |= orders(op);
+            manual |= op.is_manual();
         }
         if cores[id.index()] == Some(kind) && said.is_none() {
             let home = module.funcs.iter().find(|f| f.name == func.home(id));
@@ -231,6 +227,8 @@ fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Repor
                 }
             }
             Err(why) => {
+                let misuses = std::mem::take(&mut choices.wrong);
+                reporter.misused(&Trace { misuses, ..Trace::default() });
                 undecided = Some(why);
                 break;
             }
@@ -285,6 +283,7 @@ fn judge(
         return None;
     }
     let unclear = meetings::ask(traces, sets, Some(&order), choices);
+    between.ask(traces, &order, choices);
     let mut all: Vec<Found> = Vec::new();
     let manual = (0..traces.len()).filter(|process| !traces[*process].automatic);
     all.extend(manual.map(|process| races::find(traces[process], &order, process, sets)));

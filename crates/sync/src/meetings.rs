@@ -91,7 +91,12 @@ pub fn ask(
         return Some([at(0), at(points.len() - 1)]);
     }
     let events = traces.iter().map(|t| t.events.len() as u64).sum::<u64>();
-    let mut meet = Meet { traces, order, choices, events, unclear };
+    let mut runs: FxHashMap<Key, (u64, u64)> = FxHashMap::default();
+    for loop_ in open() {
+        let (tried, now) = runs.entry(loop_.key.clone()).or_insert((0, 1));
+        (*tried, *now) = ((*tried).max(loop_.tried), (*now).max(loop_.trips));
+    }
+    let mut meet = Meet { order, choices, runs, events, unclear };
     for (n, x) in points.iter().enumerate() {
         for (m, y) in points.iter().enumerate() {
             let (a, b) = (&x.0, &y.0);
@@ -114,7 +119,15 @@ fn collect(
 ) -> Option<[(usize, usize); 2]> {
     let loops: FxHashMap<OpId, &crate::walk::Open> = trace.open.iter().map(|o| (o.op, o)).collect();
     // A loop that is another one each time has no form.
-    let is_one = |op: &OpId| trace.open.iter().filter(|o| o.op == *op).count() == 1;
+    let mut ones: FxHashMap<OpId, bool> = FxHashMap::default();
+    for open in &trace.open {
+        ones.entry(open.op).and_modify(|one| *one = false).or_insert(true);
+    }
+    let is_one = |op: &OpId| ones.get(op).is_some_and(|one| *one);
+    let mut rising: FxHashMap<OpId, &crate::walk::Open> = FxHashMap::default();
+    for open in &trace.open {
+        rising.extend(open.uneven.iter().map(|op| (*op, open)));
+    }
     let mut counts: FxHashMap<OpId, u64> = FxHashMap::default();
     for (op, turn) in trace.turns.iter().flatten() {
         let count = counts.entry(*op).or_default();
@@ -146,19 +159,23 @@ fn collect(
         let bytes = sets.get(set);
         let (low, high) = bytes.span();
         let around = |(k, (op, turn)): (usize, &(OpId, u64))| {
-            let open = loops.get(op).filter(|open| *turn >= open.peeled && is_one(op));
+            let open = loops.get(op).copied().filter(|open| *turn >= open.peeled && is_one(op));
             let period = open.map_or(1, |open| open.period.max(1));
-            let next = |s: &&Seen| {
-                s.0.iter().zip(&first).enumerate().all(|(l, (a, b))| *a == *b + if l == k { period } else { 0 })
-            };
-            let step = seen.iter().find(next).map_or(0, |s| sets.get(s.2).span().0.wrapping_sub(low));
+            let rises = || rising.get(op).copied();
+            let step = moves_by(&seen, k, period, sets);
             let most = match open {
                 Some(open) => open.most,
-                None => counts.get(op).copied(),
+                None => counts.get(op).copied().filter(|_| rises().is_none()),
             };
-            Around { op: *op, key: open.map(|o| o.key.clone()), first: *turn, period, most, step }
+            let key = open.or_else(rises).map(|o| o.key.clone());
+            // Where it would have been first: in the first turns an inner loop may not run.
+            let first = open.map_or(*turn, |open| open.peeled + (turn - open.peeled) % period);
+            Around { op: *op, key, first, period, most, step }
         };
         let around: Vec<Around> = turns.iter().enumerate().map(around).collect();
+        let early: i64 =
+            first.iter().zip(&around).map(|(turn, a)| (turn - a.first) as i64 / a.period as i64 * a.step).sum();
+        let (low, high) = (low - early, high - early);
         let (root, terms) = (bytes.root, bytes.terms.clone());
         let (writes, adds) = (access.writes, access.adds);
         let point = Point { process, root, terms, start: low, size: high - low, writes, adds, around };
@@ -183,10 +200,32 @@ fn collect(
     unclear
 }
 
+/// How far an access is from where it was a period of a loop before.
+fn moves_by(seen: &[Seen], level: usize, period: u64, sets: &Sets) -> i64 {
+    let start = |s: &Seen| sets.get(s.2).span().0;
+    let is_later = |a: &Seen, b: &Seen| {
+        a.0.iter().zip(&b.0).enumerate().all(|(l, (a, b))| *b == *a + if l == level { period } else { 0 })
+    };
+    let by = |a: &Seen, b: &Seen| start(b).wrapping_sub(start(a));
+    let Some(first) = seen.first() else { return 0 };
+    if let Some(next) = seen.iter().find(|s| is_later(first, s)) {
+        return by(first, next);
+    }
+    // An inner loop may not run as often in the first turns.
+    let all: FxHashMap<&[u64], &Seen> = seen.iter().map(|s| (s.0.as_slice(), s)).collect();
+    let next = |s: &Seen| {
+        let mut turns = s.0.clone();
+        *turns.get_mut(level)? += period;
+        all.get(turns.as_slice()).map(|next| by(s, next))
+    };
+    seen.iter().find_map(next).unwrap_or(0)
+}
+
 struct Meet<'a> {
-    traces: &'a [&'a Trace],
     order: Option<&'a Order>,
     choices: &'a mut Choices,
+    /// By choice: how often its loops run at least, and how often they do on this path.
+    runs: FxHashMap<Key, (u64, u64)>,
     events: u64,
     unclear: Option<[(usize, usize); 2]>,
 }
@@ -254,12 +293,15 @@ impl Meet<'_> {
                 after = i128::from(m.first <= l.first);
                 offset -= after * i128::from(m.step);
                 let mut far = own(m, -1);
-                if let Some(furthest) = self.is_ordered_far(x, y, same) {
-                    far.most = far.most.min(furthest);
+                if let Some(ordered) = self.is_ordered_far(x, y, same) {
+                    far.most = far.most.min(ordered - 1 - after);
                 }
                 if let Some(by) = by {
                     offset -= by * i128::from(m.step);
-                    (far, after) = (unknown(0, 0), after + by);
+                    (far, after) = (unknown(0, far.most.min(by) - by), after + by);
+                }
+                if far.most < 0 {
+                    return;
                 }
                 unknowns.extend([both(same), far]);
                 same + 1
@@ -303,14 +345,20 @@ impl Meet<'_> {
                 (*most, *period) = ((*most).max(need), (*period).max(around.period));
             }
         }
-        let open = || self.traces.iter().flat_map(|t| &t.open);
-        let tried = |key: &Key| open().filter(|o| o.key == *key).map(|o| o.tried).max().unwrap_or(0);
+        let tried = |key: &Key| self.runs.get(key).map_or(0, |(tried, _)| *tried);
         needs.retain(|key, (need, _)| *need > tried(key));
         if needs.is_empty() {
             return;
         }
+        // As many loops inside each other grow as have the same bounds.
+        let now = |key: &Key| self.runs.get(key).map_or(1, |(_, now)| *now);
+        let depth = |key: &Key| {
+            let of = |point: &Point| point.around.iter().filter(|a| a.key.as_ref() == Some(key)).count();
+            of(&x.0).max(of(&y.0))
+        };
         let longer = needs.iter().fold(self.events, |events, (key, (need, period))| {
-            events.saturating_mul(need + period) / tried(key).max(1)
+            let now = now(key);
+            (0..depth(key)).fold(events, |events, _| events.saturating_mul((need + period).max(now)) / now)
         });
         if longer > MAX_EVENTS {
             return self.give_up(x, y);
@@ -324,33 +372,37 @@ impl Meet<'_> {
         self.unclear.get_or_insert([(x.0.process, x.1[0].1), (y.0.process, y.1[0].1)]);
     }
 
-    /// Is the first before the second in any turn of a loop that is further away than this many periods? What is before
-    /// something is before all that comes later on its pipe.
+    /// From how many periods of a loop on the first is before the second, whatever inner loops do. What is before something is
+    /// before all that comes later on its pipe.
     fn is_ordered_far(&self, x: &Found, y: &Found, level: usize) -> Option<i128> {
         let order = self.order?;
-        // The turns one period after the other, with the first turn of all other loops.
-        let turns = |found: &Found| -> Vec<usize> {
+        // The first and the last event in each period, in the first turn of the loops around this one.
+        let turns = |found: &Found| -> Vec<Option<(usize, usize)>> {
             let Around { first, period, .. } = found.0.around[level];
-            let mut found_at = Vec::new();
-            for (turns, event, _) in &found.1 {
-                let next = first + found_at.len() as u64 * period;
-                let mut around = found.0.around.iter().zip(turns).enumerate();
-                if around.all(|(k, (a, turn))| *turn == if k == level { next } else { a.first }) {
-                    found_at.push(order.first[found.0.process] + event);
+            let mut found_at: Vec<Option<(usize, usize)>> = Vec::new();
+            for (turns, event, _) in found.1.iter().filter(|seen| is_at(x, y, seen, level)) {
+                let node = order.first[found.0.process] + event;
+                let at = ((turns[level] - first) / period) as usize;
+                if found_at.len() <= at {
+                    found_at.resize(at + 1, None);
                 }
+                found_at[at] = Some((found_at[at].map_or(node, |(begin, _)| begin), node));
             }
             found_at
         };
         let (xs, ys) = (turns(x), turns(y));
-        let last = ys.len().checked_sub(1)?;
-        order.precedes(*xs.get(1)?, ys[last]).then_some(last as i128)
+        let at = xs.iter().position(Option::is_some)? + 1;
+        let (begin, end) = xs.get(at).copied().flatten()?;
+        let before =
+            |y: &Option<(usize, usize)>| y.is_some_and(|y| order.precedes(begin, y.0) && order.precedes(end, y.0));
+        ys.iter().skip(at).position(before).map(|periods| periods as i128)
     }
 
     /// Is one of the two before the other in the same turn of the loops around both, whatever inner loops do?
     fn is_ordered_near(&self, x: &Found, y: &Found, same: usize) -> bool {
         let Some(order) = self.order else { return false };
         let here = |found: &Found| {
-            let is = |s: &&Seen| s.0.iter().zip(&found.0.around).take(same).all(|(t, a)| *t == a.first);
+            let is = |s: &&Seen| is_at(x, y, s, same);
             let node = |s: &Seen| order.first[found.0.process] + s.1;
             let all = || found.1.iter().filter(is).map(node);
             all().min().zip(all().max())
@@ -358,6 +410,11 @@ impl Meet<'_> {
         let (Some((x0, x1)), Some((y0, y1))) = (here(x), here(y)) else { return false };
         order.precedes(x1, y0) || order.precedes(y1, x0)
     }
+}
+
+/// Is this in the first turn of the outer loops in which both were seen?
+fn is_at(x: &Found, y: &Found, seen: &Seen, outer: usize) -> bool {
+    (0..outer).all(|k| seen.0[k] == x.1[0].0[k].max(y.1[0].0[k]))
 }
 
 /// There were too many ways to try.

@@ -177,3 +177,71 @@ fn what_is_computed_of_a_bound_passes_every_number() {
                    %q = arith.cmpi sgt, %e, %c32 : index\nscf.if %q {\n";
     assert!(edges(&kernel(&format!("{counted}{used}\n}}")), Profile::A5) > 0, "what is handed on");
 }
+
+/// Inner loops that run as often as an outer one counts have no period, and are decided all the same.
+#[test]
+fn inner_loops_that_the_outer_counter_bounds_are_decided() {
+    let turns = "%turn = arith.remui %j, %c2 : index
+        %is = arith.cmpi eq, %turn, %c0 : index
+        %t = arith.select %is, %a, %b : !v
+        load t @0 c0
+        pto.tadd ins(%t, %t : !v, !v) outs(%c : !v)
+        }
+        %row = arith.muli %i, %c8 : index
+        store c @1 row
+        }";
+    for (what, bounds) in [
+        ("as often", "scf.for %j = %c0 to %i step %c1 {"),
+        ("fewer and fewer times", "scf.for %j = %i to %c8 step %c1 {"),
+        ("half as often", "%h = arith.divui %i, %c2 : index\nscf.for %j = %c0 to %h step %c1 {"),
+        ("at most so often", "%h = arith.minsi %i, %c2 : index\nscf.for %j = %c0 to %h step %c1 {"),
+    ] {
+        let text = kernel(&format!("scf.for %i = %c0 to %n step %c1 {{\n{bounds}\n{turns}"));
+        for profile in [Profile::A5, Profile::A2a3] {
+            assert_eq!(verdict(&text, profile), Verdict::Races, "{what} on {profile}");
+            assert!(edges(&text, profile) > 3, "{what} on {profile}");
+        }
+    }
+}
+
+/// The bound of an inner loop is data that each turn loads anew.
+#[test]
+fn inner_loops_that_data_bounds_are_decided() {
+    let text = kernel(
+        "scf.for %i = %c0 to %n step %c1 {
+        %q = arith.remui %i, %c2 : index
+        %odd = arith.cmpi eq, %q, %c1 : index
+        %s = arith.select %odd, %a, %b : !v
+        load s @0 c0
+        %m = pto.load_scalar %g2[%i] : !pto.ptr<i64> -> i64
+        %most = arith.index_cast %m : i64 to index
+        scf.for %j = %c0 to %most step %c1 {
+        pto.tadd ins(%s, %s : !v, !v) outs(%c : !v)
+        }
+        }",
+    )
+    .replace("%n: index", "%g2: !pto.ptr<i64>, %n: index");
+    for profile in [Profile::A5, Profile::A2a3] {
+        assert_eq!(verdict(&text, profile), Verdict::Races, "{profile}");
+        assert!(edges(&text, profile) > 1, "{profile}");
+    }
+}
+
+/// Two nested loops of the same bounds, whose accesses of global memory meet late and are ordered early.
+#[test]
+fn accesses_that_are_ordered_need_not_be_run_until_they_meet() {
+    let text = kernel(
+        "scf.for %i = %c0 to %n step %c1 {
+        scf.for %j = %c0 to %n step %c1 {
+        %at = arith.muli %j, %c32 : index
+        pto.store_scalar %f, %g1[%at] : !pto.ptr<f32>, f32
+        }
+        %next = arith.addi %i, %c1 : index
+        %row = arith.muli %next, %c8 : index
+        store a @1 row
+        }",
+    );
+    for profile in [Profile::A5, Profile::A2a3] {
+        assert!(edges(&text, profile) > 0, "{profile}");
+    }
+}

@@ -231,3 +231,80 @@ fn many_loops_are_undecided_soon() {
     assert_eq!(report.verdict, Verdict::Undecided);
     assert!(report.diagnostics[0].message.contains("too many combinations"), "{:?}", report.diagnostics);
 }
+
+/// Both names of an operation class mean its pipe (sync.md 2).
+#[test]
+fn operation_classes_have_two_names() {
+    for (load, vector) in [("TLOAD", "TVEC"), ("EVENT_LOAD_FROM_GM", "EVENT_COMPUTE_VEC")] {
+        let operation = |name: &str| format!("pto.{name}[<{load}>, <{vector}>, <EVENT_ID0>]");
+        let (record, wait) = (operation("record_event"), operation("wait_event"));
+        assert_eq!(found(&[LOAD, &record, &wait, ADD], Profile::A5), [], "{load}");
+    }
+}
+
+/// Ids out of an array are those that were put there: in a straight line, in a loop, by a computed index.
+#[test]
+fn ids_of_an_array_are_known() {
+    let flag = |name: &str, id: &str| format!("pto.{name}_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %{id}]");
+    let put = |at: &str, id: &str| format!("pto.eventid_array_set %ids[%{at}], %{id} : !pto.eventid_array<2>, index");
+    let get =
+        |at: &str, id: &str| format!("%{id} = pto.eventid_array_get %ids[%{at}] : !pto.eventid_array<2> -> index");
+    let declare = "%ids = pto.declare_eventid_array : !pto.eventid_array<2>";
+    let body = |ids: &[String], waits: &str| -> Vec<(&'static str, usize)> {
+        let turn = "%turn = arith.remui %i, %c2 : index";
+        let (get, set) = (get("turn", "id"), flag("set", "id"));
+        let (other, wait) =
+            (format!("%{waits} = pto.eventid_array_get %ids[%turn] : !pto.eventid_array<2>"), flag("wait", waits));
+        let mut lines = vec![declare];
+        lines.extend(ids.iter().map(String::as_str));
+        lines.extend(["scf.for %i = %c0 to %n step %c1 {", turn, &get, LOAD, &set, &other, &wait, ADD]);
+        lines.extend(["pto.barrier <PIPE_ALL>", "}"]);
+        found(&lines, Profile::A5)
+    };
+    assert_eq!(body(&[put("c0", "c0"), put("c1", "c1")], "same"), []);
+    let looped = ["scf.for %k = %c0 to %c2 step %c1 {".to_string(), put("k", "k"), "}".to_string()];
+    assert_eq!(body(&looped, "same"), []);
+    // An id that is none.
+    assert_eq!(body(&[put("c0", "c0"), put("c1", "c8")], "same"), [("flag-id-range", 7)]);
+    // What nobody put there is not known.
+    let unknown = body(&[put("c0", "c0")], "same");
+    assert!(unknown.iter().all(|(rule, _)| *rule == "undecided") && !unknown.is_empty(), "{unknown:?}");
+}
+
+/// A counter that holds one more token after each iteration overflows, if only after more of them than are tried.
+#[test]
+fn a_counter_overflows_after_many_iterations() {
+    let program = |core: &str, other: &str| {
+        let part = |kind: &str, body: &str| {
+            format!("pto.section.{kind} {{\nscf.for %{kind}i = %c0 to %n step %c1 {{\n{body}\n}}\n}}\n")
+        };
+        let (cube, vector) = (part("cube", core), part("vector", other));
+        let text = format!(
+            "func.func @k(%n: index) {{\n%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n{cube}{vector}return\n}}\n"
+        );
+        let all = report(&text, Profile::A2a3).diagnostics;
+        all.iter().filter(|d| d.is_error()).map(|d| d.rule).collect::<Vec<_>>()
+    };
+    let (set, wait) = ("pto.sync.set <PIPE_FIX>, 3", "pto.sync.wait <PIPE_V>, 3");
+    assert_eq!(program(set, wait), ["sync-overflow"]);
+    let answered =
+        program(&format!("{set}\npto.sync.wait <PIPE_FIX>, 4"), &format!("{wait}\npto.sync.set <PIPE_V>, 4"));
+    assert_eq!(answered, [] as [&str; 0]);
+}
+
+/// An instruction that waits for a later one of its own iteration can be waited for by the iterations after that only.
+#[test]
+fn lines_to_add_do_not_wait_for_themselves() {
+    let store = "pto.tstore ins(%x : !v) outs(%from : !w)";
+    let (text, _) = kernel(&[
+        "scf.for %i = %c0 to %n step %c1 {",
+        "pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID6>]",
+        LOAD,
+        store,
+        "pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID6>]",
+        "}",
+    ]);
+    let races = report(&text, Profile::A5).diagnostics;
+    let race = races.iter().find(|d| d.rule == "race-raw").unwrap();
+    assert!(race.help.as_deref().unwrap().contains("goes round the loop"), "{race:?}");
+}

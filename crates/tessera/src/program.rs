@@ -289,7 +289,7 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
         let name = match op.kind {
-            OpKind::Other(name) => name,
+            OpKind::Other(name) if op.id_array().is_none() => name,
             OpKind::Call(callee) if module.funcs.iter().any(|f| f.name == callee && f.is_declaration) => DECLARED,
             _ => continue,
         };

@@ -6,7 +6,7 @@ use super::{Parser, Raw, Raws, Res, Results, Types};
 use crate::lex::Tok;
 use tessera_ir::{BlockId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{IdArray, Role};
 
 impl Parser<'_> {
     /// Does what follows the mnemonic have a shape of its own?
@@ -48,6 +48,9 @@ impl Parser<'_> {
                     }
                     let untyped = raws.iter_mut().filter(|raw| raw.ty.is_none());
                     untyped.zip(&given).for_each(|(raw, ty)| raw.ty = Some(*ty));
+                    if raws.is_empty() {
+                        types = given;
+                    }
                 }
                 Tok::Arrow => {
                     self.bump();
@@ -55,6 +58,9 @@ impl Parser<'_> {
                 }
                 _ => break,
             }
+        }
+        if types.is_empty() && IdArray::parse(name) == Some(IdArray::Get) {
+            types.push((self.common.index, start));
         }
         if types.is_empty() && !results.names.is_empty() {
             return self.expected("`->` and the type of the result");

@@ -37,6 +37,13 @@ slots! {
 }
 pub(crate) use crate::engine::TileId;
 
+impl IntSlot {
+    /// So many further on.
+    pub fn plus(self, n: u32) -> IntSlot {
+        IntSlot(self.0 + n)
+    }
+}
+
 /// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Int {
@@ -57,6 +64,8 @@ pub(crate) enum Var {
     Int(IntSlot),
     Tile(TileSlot),
     Global(GlobalSlot),
+    /// So many numbers from this one on: ids of flags.
+    Ids(IntSlot, u32),
     /// An event, which is nothing.
     Nothing,
 }
@@ -292,6 +301,9 @@ pub(crate) enum Support {
     Declare { object: TileId, slot: TileSlot },
     // A rule that is broken here.
     Fault(&'static str, String),
+    // An id out of an array of them, or into one.
+    GetId { ids: (IntSlot, u32), index: Int, to: IntSlot },
+    SetId { ids: (IntSlot, u32), index: Int, id: Int },
     // An order operation, with its id; only for whoever observes.
     Order(Option<Int>),
 }
@@ -378,6 +390,8 @@ impl Code {
                     | Support::MakeView(_)
                     | Support::Partition(_)
                     | Support::AddPtr { .. }
+                    | Support::GetId { .. }
+                    | Support::SetId { .. }
                     | Support::Order(_)
             ),
             Code::For(_) | Code::If(_) | Code::While(_) | Code::Meet(..) => false,
@@ -419,6 +433,11 @@ impl Program {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
+            Type::Opaque(_) if ty.id_array().is_some() => {
+                let (first, count) = (self.ints, ty.id_array().unwrap_or_default());
+                self.ints += count;
+                Var::Ids(IntSlot(first as u32), count as u32)
+            }
             Type::Event | Type::Opaque(_) => Var::Nothing,
         }
     }

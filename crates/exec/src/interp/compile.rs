@@ -13,7 +13,7 @@ use tessera_ir::{
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{Bind, Role};
+use tessera_isa::ops::{Bind, IdArray, Role};
 use tessera_isa::profile::{FP_ALIGN, Profile};
 use tessera_plan::Placement;
 
@@ -199,11 +199,32 @@ impl Compiler<'_> {
                     Hand::Tile { to: slot, from, buffer }
                 }
                 (Var::Global(to), _, Some(Var::Global(from))) => Hand::Global { to, from },
+                (Var::Ids(to, count), _, Some(Var::Ids(from, same))) if count == same => {
+                    hands.extend((0..count).map(|n| Hand::Int { to: to.plus(n), from: Int::Slot(from.plus(n)) }));
+                    continue;
+                }
                 (Var::Nothing, _, Some(Var::Nothing)) => continue,
                 _ => return Err(Diagnostic::internal(op.span, "control flow hands on a value of another kind")),
             });
         }
         Ok(hands)
+    }
+
+    /// What is done with an array of ids of flags (sync.md 2).
+    fn ids(&self, op: &Op) -> Result<Option<Support>, Failure> {
+        let ids = || match op.operands.first().and_then(|o| o.arg.value()).map(|v| self.var(v)) {
+            Some(Var::Ids(first, count)) => Ok((first, count)),
+            _ => Err(lacks(op, "an array of ids")),
+        };
+        Ok(match op.id_array() {
+            Some(IdArray::Get) => {
+                Some(Support::GetId { ids: ids()?, index: self.operand(op, 1)?, to: self.int_result(op)? })
+            }
+            Some(IdArray::Set) => {
+                Some(Support::SetId { ids: ids()?, index: self.operand(op, 1)?, id: self.operand(op, 2)? })
+            }
+            Some(IdArray::Declare) | None => None,
+        })
     }
 
     fn block(&mut self, block: BlockId) -> Result<Vec<Code>, Failure> {
@@ -238,6 +259,10 @@ impl Compiler<'_> {
         let (from, to) = scalar::widths(self.module, self.func, op);
         code.push(match &op.kind {
             OpKind::Pto(opcode, form) => return self.pto(id, op, *opcode, *form, code),
+            OpKind::Other(_) if op.id_array().is_some() => match self.ids(op)? {
+                Some(support) => Code::Support(id, Box::new(support)),
+                None => return Ok(()),
+            },
             OpKind::Other(name) => Code::Support(id, Box::new(Support::Refuse(name))),
             OpKind::Constant(value) => {
                 let value = match (value, self.scalar_type(self.result(op)?)) {

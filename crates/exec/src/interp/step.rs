@@ -197,6 +197,18 @@ impl<'a> Exec<'a> {
         self.ints[slot.index()] = value;
     }
 
+    /// Where an id of an array of them lies.
+    fn id_slot(&self, (first, count): (IntSlot, u32), index: Int) -> Result<IntSlot, Failure> {
+        let index = self.int(index);
+        match u32::try_from(index).ok().filter(|n| *n < count) {
+            Some(n) => Ok(first.plus(n)),
+            None => {
+                let what = format!("an array of {count} ids has none at index {index}");
+                Err(failure("flag-id-range", what, "use an index inside the array"))
+            }
+        }
+    }
+
     /// A failure at an operation, if it has no place yet.
     pub fn at(&self, op: OpId, failure: Failure) -> Failure {
         if failure.span.is_some() {
@@ -317,6 +329,14 @@ impl<'a> Exec<'a> {
             Support::Declare { object, slot } => {
                 self.engine.end_tile(*object)?;
                 self.set_tile(*slot, *object);
+            }
+            Support::GetId { ids, index, to } => {
+                let slot = self.id_slot(*ids, *index)?;
+                self.set(*to, self.ints[slot.index()]);
+            }
+            Support::SetId { ids, index, id } => {
+                let slot = self.id_slot(*ids, *index)?;
+                self.set(slot, self.int(*id));
             }
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),

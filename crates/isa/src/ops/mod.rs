@@ -39,7 +39,7 @@ pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
 pub use names::{DECLARED, is_micro, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
-pub use order::{Order, Ordered};
+pub use order::{IdArray, Order, Ordered};
 use rule::rules;
 pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};

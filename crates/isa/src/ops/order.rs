@@ -39,6 +39,34 @@ impl Order {
     }
 }
 
+/// What is done with a small array of ids of flags (sync.md 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IdArray {
+    /// A new array.
+    Declare,
+    /// The id at an index.
+    Get,
+    /// Puts an id there.
+    Set,
+}
+
+impl IdArray {
+    /// What an instruction of this name does with one.
+    ///
+    /// ```
+    /// use tessera_isa::ops::IdArray;
+    /// assert_eq!(IdArray::parse("eventid_array_get"), Some(IdArray::Get));
+    /// ```
+    pub fn parse(name: &str) -> Option<IdArray> {
+        match name {
+            "declare_eventid_array" => Some(IdArray::Declare),
+            "eventid_array_get" => Some(IdArray::Get),
+            "eventid_array_set" => Some(IdArray::Set),
+            _ => None,
+        }
+    }
+}
+
 /// What a word of an order operation names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ordered {
@@ -46,7 +74,7 @@ pub enum Ordered {
     All,
 }
 
-/// The operation classes, by pipe (sync.md 2).
+/// The operation classes under both of their names, by pipe (sync.md 2).
 const CLASSES: &[(&str, Pipe)] = &[
     ("TLOAD", Pipe::Mte2),
     ("TSTORE_VEC", Pipe::Mte3),
@@ -60,6 +88,16 @@ const CLASSES: &[(&str, Pipe)] = &[
     ("TVECWAIT_EVENT", Pipe::V),
     ("TMATMUL", Pipe::M),
     ("EVENT_LOAD_FROM_GM", Pipe::Mte2),
+    ("EVENT_STORE_FROM_VEC", Pipe::Mte3),
+    ("EVENT_STORE_FROM_ACC", Pipe::Fix),
+    ("EVENT_MOVE_MAT_TO_LEFT", Pipe::Mte1),
+    ("EVENT_MOVE_MAT_TO_BIAS", Pipe::Mte1),
+    ("EVENT_MOVE_MAT_TO_SCALAR", Pipe::Fix),
+    ("EVENT_MOVE_VEC_TO_MAT", Pipe::Fix),
+    ("EVENT_MOVE_MAT_TO_VEC", Pipe::V),
+    ("EVENT_COMPUTE_VEC", Pipe::V),
+    ("EVENT_VEC_WAITPOINT", Pipe::V),
+    ("EVENT_COMPUTE_MATMUL", Pipe::M),
 ];
 
 impl Ordered {
@@ -69,6 +107,7 @@ impl Ordered {
     /// use tessera_isa::ops::{Ordered, Pipe};
     /// assert_eq!(Ordered::parse("PIPE_MTE2"), Some(Ordered::One(Pipe::Mte2)));
     /// assert_eq!(Ordered::parse("TSTORE_ACC"), Some(Ordered::One(Pipe::Fix)));
+    /// assert_eq!(Ordered::parse("EVENT_COMPUTE_VEC"), Some(Ordered::One(Pipe::V)));
     /// ```
     pub fn parse(word: &str) -> Option<Ordered> {
         if word == "PIPE_ALL" {

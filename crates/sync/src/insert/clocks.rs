@@ -9,14 +9,14 @@ use super::edges::{Edge, kind};
 use crate::trace::{Kind, Tick, Trace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 
 const PIPES: usize = Pipe::ALL.len();
-/// Ticks between two states that are kept.
+/// Ticks between two states that are kept, at least, and how many are.
 const EVERY: usize = 256;
+const KEPT: usize = 512;
 /// By pipe: so many of its events are done.
 pub type Clock = [u32; PIPES];
 
@@ -73,71 +73,103 @@ fn put(all: &mut FxHashMap<OpId, SmallVec<[(Action, usize); 2]>>, at: OpId, acti
 }
 
 /// By edge: the tokens that nobody took yet.
-type Tokens = FxHashMap<usize, VecDeque<Clock>>;
+type Tokens = FxHashMap<usize, SmallVec<[Clock; 2]>>;
 
-/// Where a pass is.
-#[derive(Clone, Debug, Default)]
-struct State {
+/// What is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Clocks {
     /// By pipe: what is before anything that starts on it.
     start: [Clock; PIPES],
     /// By pipe: what is before the moment when all of it so far is done.
     done: [Clock; PIPES],
     count: Clock,
     issued: Clock,
+}
+
+/// Where a pass is.
+#[derive(Clone, Debug, Default)]
+struct State {
+    now: Clocks,
     /// By edge: its tokens, where they may be others than those that the pass began with.
     tokens: Tokens,
 }
 
-impl State {
-    fn clone_without_tokens(&self) -> State {
-        let State { start, done, count, issued, .. } = *self;
-        State { start, done, count, issued, tokens: Tokens::default() }
+/// Where a pass was, with all tokens, sorted by edge; those of edges that are gone may still be there.
+#[derive(Debug)]
+struct Kept {
+    now: Clocks,
+    tokens: Vec<(usize, Clock)>,
+}
+
+impl Kept {
+    fn new(state: &State) -> Kept {
+        let mut kept = Kept { now: state.now, tokens: Vec::new() };
+        kept.put(&state.tokens);
+        kept
     }
 
+    /// These tokens are others now.
+    fn put(&mut self, tokens: &Tokens) {
+        self.tokens.retain(|(n, _)| !tokens.contains_key(n));
+        self.tokens.extend(tokens.iter().flat_map(|(n, queue)| queue.iter().map(|token| (*n, *token))));
+        self.tokens.sort_by_key(|(n, _)| *n);
+    }
+
+    /// The tokens of an edge.
+    fn queue(&self, n: usize) -> &[(usize, Clock)] {
+        let from = self.tokens.partition_point(|(edge, _)| *edge < n);
+        let count = self.tokens[from..].iter().take_while(|(edge, _)| *edge == n).count();
+        &self.tokens[from..from + count]
+    }
+}
+
+impl State {
     /// Is it the same as one that was kept, but for the tokens of an edge?
-    fn is_like(&self, kept: &State, without: usize) -> bool {
-        let none = VecDeque::new();
-        let same =
-            |(n, queue): (&usize, &VecDeque<Clock>)| *n == without || queue == kept.tokens.get(n).unwrap_or(&none);
-        (self.start, self.done, self.count, self.issued) == (kept.start, kept.done, kept.count, kept.issued)
-            && self.tokens.iter().all(same)
+    fn is_like(&self, kept: &Kept, without: usize) -> bool {
+        let same = |(n, queue): (&usize, &SmallVec<[Clock; 2]>)| {
+            *n == without || queue.iter().eq(kept.queue(*n).iter().map(|(_, token)| token))
+        };
+        self.now == kept.now && self.tokens.iter().all(same)
     }
 
     /// What a set on a pipe gives now: everything on it so far is done.
     fn token(&self, pipe: Pipe) -> Clock {
-        let mut token = self.done[pipe as usize];
-        token[pipe as usize] = self.count[pipe as usize];
+        let mut token = self.now.done[pipe as usize];
+        token[pipe as usize] = self.now.count[pipe as usize];
         token
     }
 
     fn take(&mut self, pipe: Pipe, token: &Clock) {
-        join(&mut self.start[pipe as usize], token);
-        join(&mut self.done[pipe as usize], token);
+        join(&mut self.now.start[pipe as usize], token);
+        join(&mut self.now.done[pipe as usize], token);
         if pipe == Pipe::S {
             // The wait comes after everything on S, and nothing is issued before it is over.
             let known = self.token(pipe);
-            join(&mut self.issued, &known);
+            join(&mut self.now.issued, &known);
         }
     }
 
     /// The tokens of an edge, taken over from those at the beginning when they are first asked for.
-    fn queue(&mut self, n: usize, base: &Tokens) -> &mut VecDeque<Clock> {
-        self.tokens.entry(n).or_insert_with(|| base.get(&n).cloned().unwrap_or_default())
+    fn queue(&mut self, n: usize, base: Option<&Kept>) -> &mut SmallVec<[Clock; 2]> {
+        let given = || base.into_iter().flat_map(|kept| kept.queue(n)).map(|(_, token)| *token).collect();
+        self.tokens.entry(n).or_insert_with(given)
     }
 
-    fn give(&mut self, n: usize, from: Pipe, times: u64, base: &Tokens) {
+    fn give(&mut self, n: usize, from: Pipe, times: u64, base: Option<&Kept>) {
         let token = self.token(from);
         let queue = self.queue(n, base);
-        (0..times).for_each(|_| queue.push_back(token));
+        (0..times).for_each(|_| queue.push(token));
     }
 
-    fn wait(&mut self, n: usize, to: Pipe, base: &Tokens) {
-        if let Some(token) = self.queue(n, base).pop_front() {
+    fn wait(&mut self, n: usize, to: Pipe, base: Option<&Kept>) {
+        let queue = self.queue(n, base);
+        if !queue.is_empty() {
+            let token = queue.remove(0);
             self.take(to, &token);
         }
     }
 
-    fn act(&mut self, action: Action, n: usize, edge: &Edge, base: &Tokens) {
+    fn act(&mut self, action: Action, n: usize, edge: &Edge, base: Option<&Kept>) {
         match (action, edge) {
             (Action::Set, Edge::Pair { from, .. }) => self.give(n, *from, 1, base),
             (Action::Prime(times), Edge::Pair { from, .. }) => self.give(n, *from, times, base),
@@ -148,9 +180,9 @@ impl State {
                 self.take(*pipe, &token);
             }
             (_, Edge::Barrier { pipe: None, .. }) => {
-                let mut all = self.count;
-                Pipe::ALL.iter().for_each(|p| join(&mut all, &self.done[*p as usize]));
-                join(&mut self.issued, &all);
+                let mut all = self.now.count;
+                Pipe::ALL.iter().for_each(|p| join(&mut all, &self.now.done[*p as usize]));
+                join(&mut self.now.issued, &all);
             }
             (Action::Barrier, Edge::Pair { .. }) => {}
         }
@@ -167,7 +199,8 @@ pub struct Path {
     /// By operation: the ticks at which it begins, and at which it ends.
     moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)>,
     /// Every so many ticks: the state before it.
-    kept: Vec<State>,
+    every: usize,
+    kept: Vec<Kept>,
 }
 
 /// What a pass remembers for edges that come late.
@@ -208,7 +241,8 @@ impl Path {
                 Tick::Event(_) => {}
             }
         }
-        Path { trace, deps, profile, places, moments, kept: Vec::new() }
+        let every = EVERY.max(trace.ticks.len() / KEPT);
+        Path { trace, deps, profile, places, moments, every, kept: Vec::new() }
     }
 
     /// What is before an event when it starts.
@@ -216,14 +250,14 @@ impl Path {
         let event = &self.trace.events[n];
         let pipe = event.pipe.unwrap_or(Pipe::S);
         let p = pipe as usize;
-        let mut clock = state.start[p];
-        join(&mut clock, &state.issued);
+        let mut clock = state.now.start[p];
+        join(&mut clock, &state.now.issued);
         if event.kind == Kind::Meets {
-            join(&mut clock, &state.count);
+            join(&mut clock, &state.now.count);
         }
         if pipe.is_in_order(self.profile) {
-            join(&mut clock, &state.done[p]);
-            clock[p] = state.count[p];
+            join(&mut clock, &state.now.done[p]);
+            clock[p] = state.now.count[p];
         }
         clock
     }
@@ -232,14 +266,14 @@ impl Path {
         let event = &self.trace.events[n];
         let pipe = event.pipe.unwrap_or(Pipe::S);
         let p = pipe as usize;
-        state.count[p] += 1;
-        join(&mut state.done[p], clock);
+        state.now.count[p] += 1;
+        join(&mut state.now.done[p], clock);
         let reads = || self.trace.accesses_of(n).iter().any(|a| !a.writes);
         let waits = matches!(event.kind, Kind::Receive(_));
         if event.kind == Kind::Meets || pipe == Pipe::S && (waits || reads()) {
             let mut known = *clock;
-            known[p] = state.count[p];
-            join(&mut state.issued, &known);
+            known[p] = state.now.count[p];
+            join(&mut state.now.issued, &known);
         }
     }
 
@@ -251,7 +285,7 @@ impl Path {
     /// The actions at a tick, without one edge.
     fn act(
         &self,
-        (state, base): (&mut State, &Tokens),
+        (state, base): (&mut State, Option<&Kept>),
         tick: Tick,
         edges: &[Option<Edge>],
         actions: &Actions,
@@ -290,17 +324,17 @@ impl Path {
         actions: &mut Actions,
         missing: &mut dyn FnMut(&Trace, &Dep, u32) -> Option<Edge>,
     ) {
-        let (mut state, mut past, base) = (State::default(), Past::default(), Tokens::default());
+        let (mut state, mut past) = (State::default(), Past::default());
         self.kept.clear();
         let mut events = 0;
         for at in 0..self.trace.ticks.len() {
-            if at.is_multiple_of(EVERY) {
+            if at.is_multiple_of(self.every) {
                 state.tokens.retain(|_, queue| !queue.is_empty());
-                self.kept.push(state.clone());
+                self.kept.push(Kept::new(&state));
             }
             past.until.push(events);
             let tick = self.trace.ticks[at];
-            self.act((&mut state, &base), tick, edges, actions, usize::MAX);
+            self.act((&mut state, None), tick, edges, actions, usize::MAX);
             let Tick::Event(n) = tick else { continue };
             let mut clock = self.clock(&state, n as usize);
             for dep in &self.deps[n as usize] {
@@ -319,7 +353,7 @@ impl Path {
                             state.take(to, &token);
                         }
                     }
-                    Edge::Barrier { .. } => state.act(Action::Barrier, number, &edge, &base),
+                    Edge::Barrier { .. } => state.act(Action::Barrier, number, &edge, None),
                     Edge::Pair { round: Some(_), .. } => self.catch_up(&mut state, &past, (number, &edge), at),
                 }
                 clock = self.clock(&state, n as usize);
@@ -351,8 +385,8 @@ impl Path {
         state.tokens.insert(number, tokens.map(Option::unwrap_or_default).collect());
     }
 
-    /// Are all dependences ordered without one edge? The states that are kept then change as it says.
-    pub fn without(&self, edges: &[Option<Edge>], actions: &Actions, n: usize) -> Option<Change> {
+    /// From where to where an edge makes a difference, and where it shows soon that it does.
+    fn reach(&self, edges: &[Option<Edge>], n: usize) -> Option<(usize, usize, Option<usize>)> {
         let first = |list: &[usize]| list.first().copied().unwrap_or(usize::MAX);
         let last = |list: &[usize]| list.last().copied().unwrap_or(0);
         let (from, until, soon) = match edges[n]? {
@@ -364,18 +398,31 @@ impl Path {
                 self.begins(before).get(distance as usize).copied(),
             ),
         };
-        if from == usize::MAX {
-            return Some(Change { from: 0, states: Vec::new() });
-        }
+        Some((from, until, soon)).filter(|_| from < usize::MAX)
+    }
+
+    /// Are all dependences ordered without one edge?
+    pub fn is_complete_without(&self, edges: &[Option<Edge>], actions: &Actions, n: usize) -> bool {
+        let Some((from, until, soon)) = self.reach(edges, n) else { return true };
         // Round a loop the first iterations wait for what is before it; what those after them need shows at once.
-        if let Some(soon) = soon {
-            self.follow(edges, actions, n, soon, (0, soon + 2 * EVERY))?;
+        soon.is_none_or(|soon| self.follow(edges, actions, n, soon, (0, soon + 2 * self.every), |_, _| {}))
+            && self.follow(edges, actions, n, from, (until, usize::MAX), |_, _| {})
+    }
+
+    /// Changes the states that are kept to what they are without an edge that nothing needs.
+    pub fn remove(&mut self, edges: &[Option<Edge>], actions: &Actions, n: usize) {
+        let Some((from, until, _)) = self.reach(edges, n) else { return };
+        let mut states = Vec::new();
+        self.follow(edges, actions, n, from, (until, usize::MAX), |at, state| states.push((at, state.clone())));
+        for (at, state) in states {
+            let kept = &mut self.kept[at];
+            kept.now = state.now;
+            kept.put(&state.tokens);
         }
-        self.follow(edges, actions, n, from, (until, usize::MAX))
     }
 
     /// Follows what becomes of the states without an edge, from a tick on, until it makes no difference after another
-    /// one, or to a last one; none where a dependence is not ordered.
+    /// one, or to a last one; false where a dependence is not ordered.
     fn follow(
         &self,
         edges: &[Option<Edge>],
@@ -383,43 +430,27 @@ impl Path {
         n: usize,
         from: usize,
         (until, end): (usize, usize),
-    ) -> Option<Change> {
-        let start = from / EVERY;
-        let base = &self.kept[start].tokens;
-        let mut state = self.kept[start].clone_without_tokens();
-        let mut states = Vec::new();
-        for (at, tick) in self.trace.ticks.iter().enumerate().take(end).skip(start * EVERY) {
-            if at.is_multiple_of(EVERY) && at > start * EVERY {
-                if at > until && state.is_like(&self.kept[at / EVERY], n) {
+        mut keep: impl FnMut(usize, &State),
+    ) -> bool {
+        let start = from / self.every;
+        let base = &self.kept[start];
+        let mut state = State { now: base.now, tokens: Tokens::default() };
+        for (at, tick) in self.trace.ticks.iter().enumerate().take(end).skip(start * self.every) {
+            if at.is_multiple_of(self.every) && at > start * self.every {
+                if at > until && state.is_like(&self.kept[at / self.every], n) {
                     break;
                 }
-                states.push(state.clone());
+                keep(at / self.every, &state);
             }
-            self.act((&mut state, base), *tick, edges, actions, n);
+            self.act((&mut state, Some(base)), *tick, edges, actions, n);
             if let Tick::Event(event) = *tick {
                 let clock = self.clock(&state, event as usize);
                 if !self.deps[event as usize].iter().all(|dep| self.is_before(dep.x, &clock)) {
-                    return None;
+                    return false;
                 }
                 self.end(&mut state, event as usize, &clock);
             }
         }
-        Some(Change { from: start + 1, states })
+        true
     }
-
-    /// Takes over the states of a pass without an edge.
-    pub fn change(&mut self, change: Change, n: usize) {
-        for (kept, state) in self.kept.iter_mut().skip(change.from).zip(change.states) {
-            let mut tokens = std::mem::take(&mut kept.tokens);
-            tokens.extend(state.tokens);
-            *kept = State { tokens, start: state.start, done: state.done, count: state.count, issued: state.issued };
-        }
-        self.kept.iter_mut().for_each(|state| _ = state.tokens.remove(&n));
-    }
-}
-
-/// The states that are others without an edge.
-pub struct Change {
-    from: usize,
-    states: Vec<State>,
 }

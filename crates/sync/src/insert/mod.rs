@@ -303,10 +303,9 @@ impl Work<'_> {
             if !complex {
                 continue;
             }
-            let tried = self.paths.iter().map(|path| path.without(&self.edges, &self.actions, n));
-            if let Some(changes) = tried.collect::<Option<Vec<_>>>() {
+            if self.paths.iter().all(|path| path.is_complete_without(&self.edges, &self.actions, n)) {
+                self.paths.iter_mut().for_each(|path| path.remove(&self.edges, &self.actions, n));
                 self.edges[n] = None;
-                self.paths.iter_mut().zip(changes).for_each(|(path, change)| path.change(change, n));
             }
         }
     }

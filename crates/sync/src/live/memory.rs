@@ -11,6 +11,7 @@ use crate::bytes::Ranges;
 use crate::races::Conflict;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
@@ -121,7 +122,7 @@ struct Entry {
     /// The first round of it that was seen, and its position.
     first: (Turns, u32),
     /// By pipe of its process: the first event that raced with it, one more than its position.
-    raced: Option<Box<[u32; LANES]>>,
+    raced: Option<Arc<[u32; LANES]>>,
 }
 
 impl Entry {
@@ -252,18 +253,18 @@ impl Memory {
     /// Which of those who race with an event are worth telling.
     #[cold]
     fn judge<const W: usize>(&mut self, event: &Touching<'_, W>, mut all: SmallVec<[Candidate; 2]>) {
-        let (within, between): (Vec<Candidate>, Vec<Candidate>) =
-            all.drain(..).partition(|c| c.entry.process() == event.process);
-        for candidate in &between {
-            self.tell_between(event, candidate);
+        if self.automatic.len() > 1 {
+            for candidate in all.iter().filter(|c| c.entry.process() != event.process) {
+                self.tell_between(event, candidate);
+            }
+            all.retain(|c| c.entry.process() == event.process);
         }
         // The first iterations first; of one instruction first what the rules list first.
-        let mut within = within;
+        let mut within = all;
         within.sort_by_key(|c| (c.entry.index, c.conflict));
-        let mut told: FxHashSet<u32> = FxHashSet::default();
         for n in 0..within.len() {
             let c = &within[n];
-            if !told.insert(c.entry.index) {
+            if n > 0 && within[n - 1].entry.index == c.entry.index {
                 continue;
             }
             // What waited for a later set happens after what follows it in program order.
@@ -300,11 +301,12 @@ impl Memory {
         for cell in cells {
             let Some(entries) = self.cells.entries(cell) else { continue };
             for entry in entries.iter_mut().filter(|e| e.process() == event.process) {
-                if raced.iter().any(|c| c.entry.index == entry.index) {
-                    let first = &mut entry.raced.get_or_insert_default()[own];
-                    if *first == 0 || *first > event.position + 1 {
-                        *first = event.position + 1;
-                    }
+                let is_known = |raced: &Arc<[u32; LANES]>| (1..=event.position + 1).contains(&raced[own]);
+                if entry.raced.as_ref().is_some_and(is_known) {
+                    continue;
+                }
+                if raced.binary_search_by_key(&entry.index, |c| c.entry.index).is_ok() {
+                    Arc::make_mut(entry.raced.get_or_insert_default())[own] = event.position + 1;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The lines that would order two instructions that race (sync.md 4), placed as `plan --sync` places flags (sync.md 7).
 
 use super::{IDS, Reporter, flag_text};
-use crate::trace::{Flag, Trace};
+use crate::trace::{Flag, Kind, Trace};
 use crate::walk::Core;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{BlockId, OpId, OpKind};
@@ -14,6 +14,28 @@ pub(super) struct Missing {
     pub core: Core,
     pub x: (Pipe, OpId),
     pub y: (Pipe, OpId),
+    /// Does the first wait for the second of its own iteration, so that only the iterations after that can wait for it?
+    pub is_back: bool,
+}
+
+/// Does an event wait by a flag for another operation of its iteration that comes later in program order?
+pub(super) fn waits_back(trace: &Trace, x: usize, y: usize) -> bool {
+    let (first, second) = (&trace.events[x], &trace.events[y]);
+    if first.turn == second.turn {
+        return false;
+    }
+    let same = (x..y).find(|n| trace.events[*n].op == second.op && trace.events[*n].turn == first.turn);
+    let Some((same, (from, to))) = same.zip(second.pipe.zip(first.pipe)) else { return false };
+    let mut tokens: FxHashMap<u32, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
+    let is_back = |flag: &Flag| matches!(flag, Flag::Pipes(a, b, _) if (*a, *b) == (from, to));
+    for (n, event) in trace.events.iter().enumerate() {
+        match event.kind {
+            Kind::Set(flag) if is_back(&trace.flags[flag as usize]) => tokens.entry(flag).or_default().0.push(n),
+            Kind::Wait(flag) if is_back(&trace.flags[flag as usize]) => tokens.entry(flag).or_default().1.push(n),
+            _ => {}
+        }
+    }
+    tokens.values().any(|(sets, waits)| sets.iter().zip(waits).any(|(set, wait)| *wait < x && *set > same))
 }
 
 /// The ids of flags that a program uses on any path.
@@ -89,14 +111,15 @@ impl Places {
 
 impl Reporter<'_> {
     /// Every path executes the set and the wait equally often: they stand in one block (sync.md 7).
-    fn spots(&self, places: &Places, x: OpId, y: OpId) -> Option<Spots> {
+    fn spots(&self, places: &Places, missing: &Missing) -> Option<Spots> {
+        let (x, y) = (missing.x.1, missing.y.1);
         let (set, wait) = places.apart(x, y)?;
         let home = self.func.home(x);
         let is_here = |op: OpId| self.func.home(op) == home;
         if !is_here(y) || !is_here(set) || !is_here(wait) {
             return None;
         }
-        if places.of.get(&set)?.1 < places.of.get(&wait)?.1 {
+        if places.of.get(&set)?.1 < places.of.get(&wait)?.1 && !missing.is_back {
             return Some(Spots { set, wait, round: None });
         }
         // Both parts of scf.while are run in turn.
@@ -106,6 +129,8 @@ impl Reporter<'_> {
             return None;
         }
         let round = places.outwards(set).skip(1).find(is_loop).filter(|op| is_here(*op))?;
+        // One id is enough where the wait stands before the set.
+        let set = if missing.is_back { wait } else { set };
         Some(Spots { set, wait, round: Some(round) })
     }
 
@@ -129,7 +154,7 @@ impl Reporter<'_> {
 
     /// Says which edge is missing, and the lines that would be it.
     pub(super) fn mend(&self, found: Diagnostic, missing: &Missing, places: &Places) -> Diagnostic {
-        let Missing { core, x, y } = *missing;
+        let Missing { core, x, y, .. } = *missing;
         let found = found.note(format!("missing: {} -> {}", x.0, y.0));
         let ends = [x.0, y.0].map(|pipe| Fact::Text(pipe.name().into()));
         let found = found.fact("missing", Fact::List(ends.into()));
@@ -148,7 +173,7 @@ impl Reporter<'_> {
         let Some(id) = self.ids.free(core, x.0, y.0) else {
             return barrier(found, "PIPE_ALL", "all ids are in use: ");
         };
-        let Some(spots) = self.spots(places, x.1, y.1) else {
+        let Some(spots) = self.spots(places, missing) else {
             return barrier(found, "PIPE_ALL", "");
         };
         let (set, wait) = (flag_text("set", x.0, y.0, id), flag_text("wait", x.0, y.0, id));

@@ -102,7 +102,11 @@ impl<'a> Reporter<'a> {
     /// Reports what is wrong with flags; is it so wrong that races mean nothing?
     pub fn flags(&mut self, trace: &Trace, order: &Order, process: usize, is_stuck_between: bool) -> bool {
         let misused = self.misused(trace);
-        let broken = flags::check(trace, order, process, is_stuck_between);
+        let mut broken = flags::check(trace, order, process, is_stuck_between);
+        // Ids that may be equal may be those of one flag.
+        if let Some(unclear) = flags::unclear(trace) {
+            broken.retain(|b| !matches!(b.flag, Some(Flag::Pipes(from, to, _)) if (from, to) == unclear));
+        }
         self.broken_flags(trace, process, &broken) || misused
     }
 

@@ -1,7 +1,7 @@
 //! Races in sentences: both instructions, what they share, the edge that is missing, and the lines that would be it.
 
 use super::Reporter;
-use super::mend::Missing;
+use super::mend::{Missing, waits_back};
 use crate::races::{Conflict, Race, Side};
 use crate::trace::{Access, Bytes, Event, Kind, Line, Root, Sets, Trace};
 use crate::walk::Core;
@@ -33,8 +33,11 @@ impl Reporter<'_> {
             let found = self.sentence(traces, sets, race);
             let ends = [race.x, race.y].map(|side| &traces[side.process].events[side.event]);
             let [x, y] = ends.map(|event| (event.pipe.unwrap_or(Pipe::S), event.op));
-            let missing = Missing { core: traces[race.x.process].core, x, y };
-            let missing = (race.x.process == race.y.process).then_some(missing);
+            let missing = (race.x.process == race.y.process).then(|| {
+                let trace = traces[race.x.process];
+                let is_back = waits_back(trace, race.x.event, race.y.event);
+                Missing { core: trace.core, x, y, is_back }
+            });
             self.races.insert(key, (apart, found, missing));
         }
     }

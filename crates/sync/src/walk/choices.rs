@@ -1,8 +1,12 @@
 //! Choices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
 
+use super::again::{Known, Shape};
 use super::{Core, Seen};
+use crate::deed::Deed;
 use crate::form::{Expr, Form, Symbols, Terms};
+use crate::trace::Misuse;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 use tessera_ir::{CmpPred, OpId, ValueId};
 
 /// At most so many combinations of arms are looked at.
@@ -31,6 +35,8 @@ pub(super) struct Repeats {
     pub(super) period: u64,
     /// Iterations before it repeats itself.
     pub(super) peeled: u64,
+    /// Loops inside it that run as often as its counter says.
+    pub(super) uneven: Vec<OpId>,
 }
 
 /// The same, found after these choices.
@@ -54,6 +60,8 @@ pub struct Open {
     pub trips: u64,
     /// As often as it really runs, where that is known and too much to be unrolled.
     pub most: Option<u64>,
+    /// Loops inside it that run as often as its counter says.
+    pub uneven: Vec<OpId>,
 }
 
 /// The choices of one path, of which the last one changes first.
@@ -72,9 +80,16 @@ pub struct Choices {
     pub again: bool,
     /// Arguments without whose numbers a run is not known.
     pub missing: Vec<ValueId>,
+    /// What was wrong in iterations of a loop that has no period.
+    pub wrong: Vec<Misuse>,
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
     /// Instructions in loops touch the same bytes on every path.
     pub(super) seen: FxHashMap<OpId, Seen>,
+    /// The same for those that come again on the same kinds of operands.
+    pub(super) known: FxHashMap<OpId, Rc<Known>>,
+    pub(super) shapes: FxHashMap<Shape, u32>,
+    /// What order operations do on a core, and the ids that they write.
+    pub(super) deeds: FxHashMap<(OpId, Core), Rc<(Deed, Option<i64>)>>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,
 }
@@ -112,10 +127,14 @@ impl Choices {
         !self.far.is_empty() || !self.later.is_empty()
     }
 
-    /// One of these trip counts, or of those that [`Choices::also`] added.
-    pub(super) fn trips(&mut self, key: Key, options: &[u64], period: u64) -> u64 {
+    /// One of these trip counts, or of those that [`Choices::also`] added; that of another choice, where it can be.
+    pub(super) fn trips(&mut self, key: Key, options: &[u64], period: u64, like: Option<&Key>) -> u64 {
         let far = self.far.get(&key).map_or(&[][..], Vec::as_slice);
-        let options = self.possible(&key, [options, far].concat(), period);
+        let mut options = self.possible(&key, [options, far].concat(), period);
+        let like = like.and_then(|like| self.made.iter().find(|(known, ..)| known == like));
+        if let Some(same) = like.and_then(|(_, options, chosen)| options.get(*chosen)).filter(|n| options.contains(n)) {
+            options = vec![*same];
+        }
         self.choose(key, &options)
     }
 

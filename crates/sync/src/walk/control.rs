@@ -2,18 +2,16 @@
 
 use super::choices::{Key, MAX_PATHS, Open, Period, Repeats, condition};
 use super::endless::Endless;
+use super::period::MAX_UNROLLED;
 use super::{Core, Res, Val, Walk};
 use crate::Undecided;
 use crate::form::{Expr, Form};
-use crate::trace::{Bytes, Root};
+use crate::trace::Root;
 use tessera_ir::edges::{For, If, Select, While};
 use tessera_ir::{Arg, ArithOp, Op, OpId, OpKind, ValueId};
-use tessera_isa::diag::Span;
 
-/// The longest period of a loop that is looked for.
-const MAX_PERIOD: usize = 16;
-/// A loop is unrolled into at most this many instructions.
-const MAX_UNROLLED: u64 = 100_000;
+/// How often a loop of unknown trip count runs while one around it is tried out.
+const TRIED: u64 = 2;
 
 impl<'a> Walk<'a> {
     fn truth(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
@@ -137,6 +135,27 @@ impl<'a> Walk<'a> {
             *carried = this.vals(f.yields);
             done
         };
+        let rounds = |this: &mut Self, rounds: u64| {
+            let mut carried = carried.clone();
+            (0..rounds).try_for_each(|i| {
+                this.marks.push(this.trace.events.len());
+                turn(this, &mut carried, i)
+            })
+        };
+        // A loop that is tried out is alike in every turn but for how often the loops inside it run.
+        if let Some((turn, count)) = self.trial_turn().zip(count) {
+            self.uneven.note(id, turn, count);
+        }
+        let count = match self.uneven.is_even(id) {
+            None => count,
+            Some(true) => Some(TRIED),
+            Some(false) => {
+                let peeled = self.peeled(&[f.body], &self.counters(&f, lower.known().zip(step.known())));
+                let repeats = self.period(op.span, weight, peeled, rounds)?;
+                self.uneven.learn(id, repeats);
+                Some(TRIED)
+            }
+        };
         let unrolled = |n: &u64| n.saturating_mul(weight) <= MAX_UNROLLED || self.subject.costs.is_some();
         match count.filter(unrolled).filter(|_| least.is_none()) {
             Some(count) => {
@@ -153,13 +172,7 @@ impl<'a> Walk<'a> {
                 let peeled = self.peeled(&[f.body], &self.counters(&f, lower.known().zip(step.known())));
                 let key = Key::Trips(if least.is_some() { written } else { bounds });
                 let most = count.filter(|_| least.is_none());
-                let trips = self.trips(id, op, key, (weight, peeled, most, least), |this, rounds| {
-                    let mut carried = carried.clone();
-                    (0..rounds).try_for_each(|i| {
-                        this.marks.push(this.trace.events.len());
-                        turn(this, &mut carried, i)
-                    })
-                })?;
+                let trips = self.trips(id, op, key, (weight, peeled, most, least), rounds)?;
                 let before = carried.clone();
                 for i in 0..trips.count {
                     turn(self, &mut carried, i)?;
@@ -233,6 +246,21 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// A loop whose bound is another one in each turn of a loop around it runs in some turns as often as it chose, and in the
+    /// others as often as in one of those: the choice that this one follows.
+    fn kin(&mut self, id: OpId, key: &Key, options: usize) -> Option<Key> {
+        if self.open_loops < 2 {
+            return None;
+        }
+        let kin = self.kin.entry(id).or_default();
+        let at = kin.iter().position(|known| known == key).unwrap_or_else(|| {
+            kin.push(key.clone());
+            kin.len() - 1
+        });
+        let free = if options <= 5 { 3 } else { 2 };
+        (at >= free).then(|| kin[at % free].clone())
+    }
+
     /// After a loop its trip count says what its upper bound is, or that it is at most the lower one. The last counts
     /// that are tried, up to the given one, stand for all greater ones.
     fn learn(&mut self, [lower, upper, step]: [&Form; 3], Trips { count: trips, tried, period }: Trips) {
@@ -266,12 +294,12 @@ impl<'a> Walk<'a> {
         op: &Op,
         key: Key,
         (weight, peeled, most, least): (u64, u64, Option<u64>, Option<(u64, u64)>),
-        rounds: impl FnOnce(&mut Self, u64) -> Res,
+        rounds: impl Fn(&mut Self, u64) -> Res,
     ) -> Result<Trips, Undecided> {
         if self.trial > 0 {
             // What was chosen before the loop that is tried out holds in it.
             let chosen = self.settled.iter().find(|(known, _)| *known == key).map(|(_, trips)| *trips);
-            let count = chosen.or(least.map(|(count, _)| count)).unwrap_or(2);
+            let count = chosen.or(least.map(|(count, _)| count)).unwrap_or(TRIED);
             return Ok(Trips { count, tried: None, period: 1 });
         }
         let at = (id, self.subject.core);
@@ -283,7 +311,7 @@ impl<'a> Walk<'a> {
             let repeats = self.period(op.span, weight, peeled, rounds)?;
             self.choices.periods.insert(at, Period { repeats, after });
         }
-        let Repeats { trips, period, peeled } =
+        let Repeats { trips, period, peeled, uneven } =
             self.choices.periods.get(&at).map(|p| p.repeats.clone()).unwrap_or_default();
         let tried = trips.iter().copied().max().unwrap_or(0);
         let trips = match least {
@@ -295,111 +323,17 @@ impl<'a> Walk<'a> {
             }
             None => trips,
         };
-        let trips = self.choices.trips(key.clone(), &trips, period);
+        let like = self.kin(id, &key, trips.len());
+        let trips = self.choices.trips(key.clone(), &trips, period, like.as_ref());
         let stands_for_more = trips.saturating_add(period) > tried;
-        let open = Open { op: id, key, period, peeled, tried, trips, most };
+        let open = Open { op: id, key, period, peeled, tried, trips, most, uneven };
         if !self.trace.open.contains(&open) {
             self.trace.open.push(open);
         }
         Ok(Trips { count: trips, tried: stands_for_more.then_some(tried), period })
     }
 
-    /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before.
-    fn period(
-        &mut self,
-        span: Span,
-        weight: u64,
-        peeled: u64,
-        rounds: impl FnOnce(&mut Self, u64) -> Res,
-    ) -> Result<Repeats, Undecided> {
-        // A long body is tried a few times only, and has a short period or none.
-        let count = (MAX_UNROLLED / weight.max(1)).clamp(6, 3 * MAX_PERIOD as u64) + peeled;
-        if count.saturating_mul(weight) > 8 * MAX_UNROLLED {
-            let what = "a loop of unknown trip count compares its counter with a large constant, or has a long body";
-            return Err(Undecided::at(span, what));
-        }
-        let before = (self.env.clone(), self.objects.clone(), self.views.clone(), self.config.clone());
-        let counted = (self.found.clone(), self.counts.clone());
-        let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
-        let sizes =
-            (self.trace.events.len(), self.trace.accesses.len(), self.trace.misuses.len(), self.trace.turns.len());
-        let (ticks, flags) = (self.trace.ticks.len(), self.trace.flags.len());
-        let (asked, misused) = (self.asked.clone(), self.misused.clone());
-        self.trial += 1;
-        let ran = rounds(self, count);
-        self.trial -= 1;
-        let mut marks = std::mem::replace(&mut self.marks, marks);
-        marks.push(self.trace.events.len());
-        let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
-        (self.env, self.objects, self.views, self.config) = before;
-        (self.turn, self.turn_id, self.asked) = (turn, turn_id, asked);
-        (self.found, self.counts) = counted;
-        self.trace.events.truncate(sizes.0);
-        self.trace.accesses.truncate(sizes.1);
-        self.trace.misuses.truncate(sizes.2);
-        self.misused = misused;
-        self.trace.turns.truncate(sizes.3);
-        self.trace.ticks.truncate(ticks);
-        // Ids that only the trial could not tell are no flags of the path.
-        self.trace.flags.truncate(flags);
-        self.flags.retain(|_, flag| (*flag as usize) < flags);
-        self.trace.named.retain(|event, _| (*event as usize) < sizes.0);
-        found
-    }
-
-    /// The least period of the iterations between marks: which bytes on the chip, which flags.
-    fn repeats(&self, span: Span, marks: &[usize], peeled: usize) -> Result<Repeats, Undecided> {
-        let turns = marks.len() - 1;
-        let events = |i: usize| &self.trace.events[marks[i]..marks[i + 1]];
-        let alike = |a: &crate::trace::Event, b: &crate::trace::Event| {
-            let chip = |e: &crate::trace::Event| {
-                let accesses = &self.trace.accesses[e.accesses.0 as usize..e.accesses.1 as usize];
-                accesses.iter().filter(|a| !self.is_global(a.set)).map(|a| (a.set, a.writes)).collect::<Vec<_>>()
-            };
-            (a.op, a.pipe, a.kind) == (b.op, b.pipe, b.kind) && chip(a) == chip(b)
-        };
-        let same = |i: usize, j: usize| {
-            let (a, b) = (events(i), events(j));
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b))
-        };
-        let holds = |p: usize, from: usize| (from..turns.saturating_sub(p)).all(|i| same(i, i + p));
-        let periods = || 1..=MAX_PERIOD.min(turns.saturating_sub(1).max(1));
-        let found = periods().find(|p| holds(*p, 0)).map(|p| (p, 0));
-        let found = found.or_else(|| (1..=peeled).find_map(|q| periods().find(|p| holds(*p, q)).map(|p| (p, q))));
-        let Some((p, q)) = found else {
-            let what = format!(
-                "a loop of unknown trip count does not use the same on-chip bytes and flags again after 1 to {MAX_PERIOD} \
-                 iterations"
-            );
-            return Err(Undecided::at(span, what));
-        };
-        let p = self.moves_alike(marks, q, p).unwrap_or(p);
-        let (all, period, peeled) = ((q + 4 * p) as u64, p as u64, q as u64);
-        if self.subject.brief {
-            // Whoever inserts flags looks at long runs and at short ones, and has the result judged in full.
-            let trips = (all + 1 - period..=all).rev().chain((0..=period).rev()).collect();
-            return Ok(Repeats { trips, period, peeled });
-        }
-        Ok(Repeats { trips: (0..=all).collect(), period, peeled })
-    }
-
-    /// The least multiple of a period after which all places in global memory have moved as they do every time.
-    fn moves_alike(&self, marks: &[usize], q: usize, p: usize) -> Option<usize> {
-        let accesses = |turn: usize| {
-            let all = (marks[turn]..marks[turn + 1]).flat_map(|e| self.trace.accesses_of(e));
-            all.filter(|a| self.is_global(a.set)).map(|a| self.sets.get(a.set))
-        };
-        let moves = |i: usize, j: usize| {
-            let same = |(a, b): &(&Bytes, &Bytes)| a.root == b.root && a.terms == b.terms;
-            let by = |(a, b): (&Bytes, &Bytes)| b.span().0.wrapping_sub(a.span().0);
-            accesses(i).zip(accesses(j)).filter(same).map(by)
-        };
-        let turns = marks.len() - 1;
-        let alike = |p: usize| (q..turns.saturating_sub(2 * p)).all(|i| moves(i, i + p).eq(moves(i + p, i + 2 * p)));
-        (1..).map(|n| n * p).take_while(|p| *p <= MAX_PERIOD && q + 3 * p <= turns).find(|p| alike(*p))
-    }
-
-    fn is_global(&self, set: crate::trace::SetId) -> bool {
+    pub(super) fn is_global(&self, set: crate::trace::SetId) -> bool {
         matches!(self.sets.get(set).root, Root::Buffer(_) | Root::Anywhere)
     }
 }

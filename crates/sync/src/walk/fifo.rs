@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
         let tile = self.objects[object].tile;
         let core = self.memory_of(tile.loc, 0);
         let place = self.spot(id, Spot::Chip(tile.loc, core, slots.place(slot, &tile)));
-        let made = &mut self.objects[object];
+        let made = self.change(object);
         made.place = place.unwrap_or_else(|| made.place.clone());
         for (axis, extent) in [tile.v_row, tile.v_col].into_iter().enumerate() {
             if extent == Extent::Dynamic {

@@ -4,6 +4,7 @@ use super::{Val, Walk};
 use crate::form::{Expr, Form};
 use crate::trace::{Access, Kind, Place};
 use smallvec::SmallVec;
+use std::rc::Rc;
 use tessera_ir::{MemrefType, Op, OpId, Type};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{GlobalArg, Inst, ViewTag, ViewTags};
@@ -14,9 +15,9 @@ use tessera_isa::ops::{Opcode, Pipe, Role, Text};
 pub(crate) struct View {
     pub elem: Elem,
     pub tags: ViewTags,
-    pub dims: SmallVec<[Form; 5]>,
+    pub dims: Rc<[Form]>,
     /// In elements.
-    pub strides: SmallVec<[Form; 5]>,
+    pub strides: Rc<[Form]>,
     pub place: Place,
 }
 
@@ -56,7 +57,14 @@ impl<'a> Walk<'a> {
         };
         let at = place.at.plus(&offset.times(elem.bits().into()));
         let tags = tessera_ir::view::tags_of_type(ty);
-        self.add_view(View { elem, tags, dims, strides, place: Place { at, ..place } })
+        let (dims, strides): (SmallVec<[Form; 5]>, SmallVec<[Form; 5]>) = (dims, strides);
+        self.add_view(View {
+            elem,
+            tags,
+            dims: dims.as_slice().into(),
+            strides: strides.as_slice().into(),
+            place: Place { at, ..place },
+        })
     }
 
     /// The first operand that is a view, and the integers after it.
@@ -83,7 +91,7 @@ impl<'a> Walk<'a> {
             }
             Text::Partition => {
                 let mut at = base.place.at.clone();
-                for (offset, stride) in numbers.iter().zip(&base.strides) {
+                for (offset, stride) in numbers.iter().zip(&*base.strides) {
                     let moved = self.symbols.arith(tessera_ir::ArithOp::Muli, 64, offset, stride);
                     at = at.plus(&moved.times(bits));
                 }
@@ -110,7 +118,7 @@ impl<'a> Walk<'a> {
         };
         match place {
             Some((place, elem)) => {
-                let (dims, strides) = (SmallVec::new(), SmallVec::new());
+                let (dims, strides) = (Rc::from([]), Rc::from([]));
                 let val = self.add_view(View { elem, tags: ViewTags::ND, dims, strides, place });
                 self.set(result, val);
             }
@@ -164,7 +172,7 @@ impl<'a> Walk<'a> {
         if is_known {
             return view.place;
         }
-        let all = view.dims.iter().chain(&view.strides).chain([&view.place.at]).cloned().collect();
+        let all = view.dims.iter().chain(&*view.strides).chain([&view.place.at]).cloned().collect();
         Place { root: view.place.root, at: self.symbols.of(Expr::View(all)) }
     }
 

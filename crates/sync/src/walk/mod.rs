@@ -4,6 +4,7 @@
 //! ([`Choices`]), which whoever walks again makes otherwise. Tiles are objects with a place, so that the bytes of every
 //! instruction are known exactly wherever the program knows them.
 
+mod again;
 mod choices;
 mod control;
 mod endless;
@@ -12,6 +13,7 @@ mod fifo;
 mod global;
 mod order;
 mod peel;
+mod period;
 mod tiles;
 
 pub use choices::{Choices, Key, Open};
@@ -47,6 +49,8 @@ pub(crate) enum Val {
     View(usize),
     /// The event that recorded it.
     Event(u32),
+    /// The number of an array of ids.
+    Ids(usize),
 }
 
 impl Val {
@@ -68,6 +72,8 @@ pub(crate) struct Object {
     pub place: Place,
     /// Has it an address of its own?
     pub manual: bool,
+    /// The number of all of this but where it lies, once somebody asked.
+    pub shape: Option<u32>,
 }
 
 /// A process: what of the program it runs.
@@ -150,8 +156,6 @@ pub(crate) struct Walk<'a> {
     /// The operation that the walk is at.
     at: Option<OpId>,
     misused: Misused,
-    /// What order operations do that were come across, and the ids that they write.
-    deeds: FxHashMap<OpId, (crate::deed::Deed, Option<i64>)>,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
     fifos: Fifos,
@@ -164,6 +168,8 @@ pub(crate) struct Walk<'a> {
     objects: Vec<Object>,
     views: Vec<global::View>,
     config: Attrs,
+    /// Arrays of ids of flags, as far as these are known.
+    arrays: Vec<Vec<Option<Form>>>,
     /// Addresses that TASSIGN gives to values before their definition (syntax.md 1).
     early: FxHashMap<ValueId, Form>,
     turn: SmallVec<[(OpId, u64); 2]>,
@@ -172,12 +178,18 @@ pub(crate) struct Walk<'a> {
     steps: u64,
     /// Where iterations begin, while a loop is tried out.
     marks: Vec<usize>,
+    /// What tiles were before the loop that is tried out changed them.
+    undo: Vec<(usize, Object)>,
     /// How many loops are being tried out.
     trial: u32,
+    /// Loops in the one that is tried out whose trip counts it decides.
+    uneven: period::Uneven,
     /// The choices that were made before the loop that is tried out.
     settled: Vec<(Key, u64)>,
     /// How many loops of unknown trip count are around.
     open_loops: u32,
+    /// By loop in another one: the choices that it was, one for each bound that it had.
+    kin: FxHashMap<OpId, Vec<Key>>,
     /// Symbols whose values a loop's trip count told.
     bound: FxHashMap<u32, i64>,
     /// Those of them that stand for greater ones, too.
@@ -209,7 +221,6 @@ pub(crate) fn walk(
         found: FxHashMap::default(),
         at: None,
         misused: Misused::default(),
-        deeds: FxHashMap::default(),
         written: FxHashSet::default(),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
@@ -219,15 +230,19 @@ pub(crate) fn walk(
         objects: Vec::new(),
         views: Vec::new(),
         config: Attrs::new(),
+        arrays: Vec::new(),
         early: FxHashMap::default(),
         turn: SmallVec::new(),
         turn_id: 0,
         flags: FxHashMap::default(),
         steps: 0,
         marks: Vec::new(),
+        undo: Vec::new(),
         trial: 0,
+        uneven: period::Uneven::default(),
         settled: Vec::new(),
         open_loops: 0,
+        kin: FxHashMap::default(),
         asked: FxHashMap::default(),
         bound: FxHashMap::default(),
         endless: FxHashMap::default(),
@@ -357,6 +372,7 @@ impl<'a> Walk<'a> {
     fn op(&mut self, id: OpId, op: &'a Op) -> Res {
         match &op.kind {
             OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
+            OpKind::Other(_) if op.id_array().is_some() => self.ids(op),
             OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Dense(_) => op.results.iter().for_each(|value| self.argument(*value)),

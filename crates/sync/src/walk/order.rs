@@ -5,8 +5,9 @@ use crate::Undecided;
 use crate::deed::{Deed, Ordering};
 use crate::form::Form;
 use crate::trace::{Flag, Kind, Line, Misuse};
+use std::rc::Rc;
 use tessera_ir::{Op, OpId};
-use tessera_isa::ops::{Opcode, Order, Pipe};
+use tessera_isa::ops::{IdArray, Opcode, Order, Pipe};
 
 impl Core {
     /// The pipes of a core (isa/structure.md 4).
@@ -45,11 +46,11 @@ impl<'a> Walk<'a> {
     pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Res {
         let ordering = Ordering { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
         // Words are read once.
-        let read = || (ordering.deed(), ordering.written_id());
-        let (deed, _) = self.deeds.entry(id).or_insert_with(read).clone();
-        match deed {
-            Deed::Flag { from, to, sets } => self.flag(&ordering, (from, to), sets),
-            Deed::Barrier(pipe) => _ = self.event(id, pipe, Kind::Barrier, &[]),
+        let read = || Rc::new((ordering.deed(), ordering.written_id()));
+        let deed = self.choices.deeds.entry((id, self.subject.core)).or_insert_with(read).clone();
+        match &deed.0 {
+            Deed::Flag { from, to, sets } => self.flag(&ordering, (*from, *to), *sets),
+            Deed::Barrier(pipe) => _ = self.event(id, *pipe, Kind::Barrier, &[]),
             Deed::Events => {
                 let recorded = op.values().filter_map(|v| self.get(v).event()).collect();
                 let event = self.event(id, None, Kind::Joins, &[]);
@@ -58,29 +59,58 @@ impl<'a> Walk<'a> {
             Deed::Buffer { pipe, takes } => {
                 let known = self.id(&ordering).known();
                 match ordering.buffer_id(known) {
-                    Ok(n) => _ = self.event(id, Some(pipe), if takes { Kind::Take(n) } else { Kind::Release(n) }, &[]),
+                    Ok(n) => {
+                        _ = self.event(id, Some(*pipe), if *takes { Kind::Take(n) } else { Kind::Release(n) }, &[])
+                    }
                     Err(misuse) => self.misuse(misuse),
                 }
             }
-            Deed::Token { pipe, sets } => self.core_flag(&ordering, pipe, sets)?,
+            Deed::Token { pipe, sets } => self.core_flag(&ordering, *pipe, *sets)?,
             Deed::Nothing => {}
             Deed::Wrong(misuse) => match ordering.ends() {
                 // A flag that is wrong has an id all the same.
                 Some(ends) => {
                     let id = self.id(&ordering);
-                    self.misuse(Misuse { flag: format!("{ends} {id:?}"), ..*misuse });
+                    self.misuse(Misuse { flag: format!("{ends} {id:?}"), ..(**misuse).clone() });
                     self.flag_id(&ordering, &ends, &id);
                 }
-                None => self.misuse(*misuse),
+                None => self.misuse((**misuse).clone()),
             },
         }
         Ok(())
     }
 
+    /// What is done with an array of ids. One that nobody put there is not known.
+    pub(super) fn ids(&mut self, op: &Op) {
+        let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.get(v).clone());
+        let index =
+            op.operands.get(1).and_then(|o| self.known(o.arg)).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        match (op.id_array(), op.results.first().copied(), array) {
+            (Some(IdArray::Declare), Some(result), _) => {
+                self.arrays.push(vec![None; self.ty(result).id_array().unwrap_or(0)]);
+                self.set(result, Val::Ids(self.arrays.len() - 1));
+            }
+            (Some(IdArray::Set), _, Some(Val::Ids(array))) => {
+                let id = op.operands.get(2).and_then(|o| self.written_form(o.arg));
+                match index {
+                    Some(index) => self.arrays[array].iter_mut().skip(index).take(1).for_each(|at| at.clone_from(&id)),
+                    None => self.arrays[array].fill(None),
+                }
+            }
+            (Some(IdArray::Get), Some(result), Some(Val::Ids(array))) => {
+                match index.and_then(|index| self.arrays[array].get(index).cloned().flatten()) {
+                    Some(id) => self.set(result, Val::Int(id)),
+                    None => self.unknown(result),
+                }
+            }
+            _ => op.results.iter().for_each(|value| self.unknown(*value)),
+        }
+    }
+
     /// The id that an order operation names: a word, or the operand.
     fn id(&mut self, ordering: &Ordering<'_>) -> Form {
         let given = ordering.op.operands.first().and_then(|o| self.form(o.arg));
-        let written = self.deeds.get(&ordering.at).and_then(|(_, id)| *id);
+        let written = self.choices.deeds.get(&(ordering.at, self.subject.core)).and_then(|deed| deed.1);
         written.map(Form::from).or(given).unwrap_or_else(|| self.fresh())
     }
 

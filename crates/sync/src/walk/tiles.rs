@@ -1,5 +1,6 @@
 //! Instructions on tiles: what they touch, and what they make of their operands.
 
+use super::again::Touched;
 use super::{Object, Res, Val, Walk};
 use crate::bytes;
 use crate::form::Form;
@@ -28,7 +29,7 @@ impl<'a> Walk<'a> {
         };
         let manual = self.early.contains_key(&value);
         let valid = [tile.v_row.known(), tile.v_col.known()];
-        self.objects.push(Object { layout: tile.layout(), tile, conv, valid, place, manual });
+        self.objects.push(Object { layout: tile.layout(), tile, conv, valid, place, manual, shape: None });
         Some(self.objects.len() - 1)
     }
 
@@ -79,7 +80,7 @@ impl<'a> Walk<'a> {
     }
 
     fn bind(&mut self, object: usize, at: &Form) {
-        let object = &mut self.objects[object];
+        let object = self.change(object);
         object.place = Place { root: Root::Chip(object.tile.loc, 0), at: at.times(8) };
         object.manual = true;
     }
@@ -103,7 +104,10 @@ impl<'a> Walk<'a> {
 
     fn size(&mut self, op: &Op, object: usize) {
         let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).map(|o| self.known(o.arg)));
-        let object = &mut self.objects[object];
+        if given.iter().all(Option::is_none) {
+            return;
+        }
+        let object = self.change(object);
         let open = [object.tile.v_row, object.tile.v_col].map(|e| e == Extent::Dynamic);
         for axis in [0, 1] {
             if let (true, Some(value)) = (open[axis], given[axis]) {
@@ -131,7 +135,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let Some(object) = self.new_tile(*result) else { continue };
-            let made = &mut self.objects[object];
+            let made = self.change(object);
             // `?` of a result means all of it (syntax.md 5).
             made.valid = [made.valid[0].or(Some(made.tile.rows)), made.valid[1].or(Some(made.tile.cols))];
             self.set(*result, Val::Tile(object));
@@ -141,6 +145,9 @@ impl<'a> Walk<'a> {
     }
 
     fn on_tiles(&mut self, id: OpId, op: &Op, opcode: Opcode, form: OpForm) {
+        if self.again(id, op).is_some() {
+            return;
+        }
         let operands = self.operands(op, opcode, form);
         let find = |role: Role| operands.iter().find(|o| o.0 == role).map(|o| o.1);
         let ends = find(Role::Src).zip(find(Role::Dst));
@@ -157,7 +164,8 @@ impl<'a> Walk<'a> {
         match (binds, ends) {
             (Some(Bind::Window), Some((src, dst))) => return self.window(&inst, src, dst),
             (Some(Bind::Bytes | Bind::Storage), Some((src, dst))) => {
-                self.objects[dst].place = self.objects[src].place.clone();
+                let place = self.objects[src].place.clone();
+                self.change(dst).place = place;
                 return;
             }
             (Some(Bind::Scale), Some((src, dst))) => return self.scale_of(src, dst),
@@ -165,7 +173,7 @@ impl<'a> Walk<'a> {
         }
         self.touch(id, op, inst, &operands, place);
         if let (true, Some(dst)) = (opcode.info().expands, find(Role::Dst)) {
-            let object = &mut self.objects[dst];
+            let object = self.change(dst);
             let extents = [(object.tile.v_row, object.tile.rows), (object.tile.v_col, object.tile.cols)];
             for (axis, (written, all)) in extents.into_iter().enumerate().filter(|(_, e)| e.0 == Extent::Dynamic) {
                 let _ = written;
@@ -218,33 +226,11 @@ impl<'a> Walk<'a> {
             }
             parts
         });
-        let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
-        for part in parts.iter() {
-            let (place, role) = match part.tile {
-                Some(n) => {
-                    let Some((role, object)) = operands.get(n) else { continue };
-                    let mut place = self.objects[*object].place.clone();
-                    if let Root::Chip(loc, core) = &mut place.root {
-                        *core = self.memory_of(*loc, part.core);
-                    }
-                    (place, *role)
-                }
-                None => {
-                    let Some(place) = view.clone() else { continue };
-                    (place, Role::Global)
-                }
-            };
-            let on_view = part.tile.is_none();
-            // A sum is one access, which writes.
-            if on_view && adds && !part.writes {
-                continue;
-            }
-            let set = self.sets.of(&place, &part.ranges);
-            let adds = adds && on_view;
-            accesses.push(Access { set, writes: part.writes, adds, exact: part.exact, role, start: place.start() });
-        }
         let tiles = inst.tiles.iter().map(|t| (t.role, t.tile));
-        let pipe = opcode.pipe(form, profile, tiles);
+        let touched = Touched { parts, adds, pipe: opcode.pipe(form, profile, tiles) };
+        let accesses = self.accesses(&touched, operands, view.as_ref());
+        let pipe = touched.pipe;
+        self.remember(id, op, &inst, operands, touched);
         let event = match prints {
             true => self.event(id, Some(tessera_isa::ops::Pipe::S), Kind::Meets, &accesses),
             false if accesses.is_empty() && op.results.is_empty() => return,
@@ -256,6 +242,41 @@ impl<'a> Walk<'a> {
         if !recorded.is_empty() {
             self.trace.named.insert(event, recorded);
         }
+    }
+
+    /// The bytes of an instruction where its operands lie.
+    pub(super) fn accesses(
+        &mut self,
+        touched: &Touched,
+        operands: &[(Role, usize)],
+        view: Option<&Place>,
+    ) -> SmallVec<[Access; 4]> {
+        let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
+        for part in touched.parts.iter() {
+            let (place, role) = match part.tile {
+                Some(n) => {
+                    let Some((role, object)) = operands.get(n) else { continue };
+                    let mut place = self.objects[*object].place.clone();
+                    if let Root::Chip(loc, core) = &mut place.root {
+                        *core = self.memory_of(*loc, part.core);
+                    }
+                    (place, *role)
+                }
+                None => {
+                    let Some(place) = view.cloned() else { continue };
+                    (place, Role::Global)
+                }
+            };
+            let on_view = part.tile.is_none();
+            // A sum is one access, which writes.
+            if on_view && touched.adds && !part.writes {
+                continue;
+            }
+            let set = self.sets.of(&place, &part.ranges);
+            let adds = touched.adds && on_view;
+            accesses.push(Access { set, writes: part.writes, adds, exact: part.exact, role, start: place.start() });
+        }
+        accesses
     }
 
     /// What TGETVAL and TPRINT read.
@@ -277,8 +298,9 @@ impl<'a> Walk<'a> {
     /// A destination of TFILLPAD_INPLACE without an address is a view of the source (ops.md 6).
     fn share_in_place(&mut self, src: usize, dst: usize) {
         if !self.objects[dst].manual {
-            self.objects[dst].place = self.objects[src].place.clone();
-            self.objects[dst].layout = self.objects[src].layout.clone();
+            let Object { place, layout, .. } = self.objects[src].clone();
+            let object = self.change(dst);
+            (object.place, object.layout) = (place, layout);
         }
     }
 
@@ -295,7 +317,7 @@ impl<'a> Walk<'a> {
             // Somewhere in the source.
             None => self.fresh(),
         };
-        let object = &mut self.objects[dst];
+        let object = self.change(dst);
         object.layout = layout;
         object.place = Place { root: source.place.root, at: source.place.at.plus(&moved) };
         object.manual = false;
@@ -305,7 +327,7 @@ impl<'a> Walk<'a> {
     fn scale_of(&mut self, src: usize, dst: usize) {
         let Place { root: Root::Chip(..), at } = &self.objects[src].place else { return };
         let Some(start) = at.known().and_then(|bits| u64::try_from(bits / 8).ok()) else { return };
-        let object = &mut self.objects[dst];
+        let object = self.change(dst);
         let at = (scale_address(start) as i64).saturating_mul(8);
         object.place = Place { root: Root::Chip(object.tile.loc, 0), at: at.into() };
     }

@@ -432,7 +432,10 @@ impl Walk<'_> {
 pub fn judge(k: &Kernel, t: &Text, profile: Profile, most: u64) -> Findings {
     let mut found = Findings::new();
     let mut flags: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for trips in 0..=most {
+    // Counters of tokens that grow are full after so many turns.
+    let gives = |s: &[Stmt]| any(s, &|s| matches!(s, Stmt::CoreSet(..)));
+    let long = (gives(&k.cube) || gives(&k.vector)).then_some(40);
+    for trips in (0..=most).chain(long) {
         let a2a3 = profile == Profile::A2a3;
         let both = k.split != 0 || a2a3;
         let mut walks: Vec<Walk<'_>> = Vec::new();

@@ -59,7 +59,7 @@ pub enum SyncPlace {
 impl Kernel {
     /// Does the program order its pipes itself, so that it has flags already?
     pub fn has_flags(&self) -> bool {
-        self.func().ops.iter().any(orders)
+        self.func().ops.iter().any(Op::is_manual)
     }
 
     /// The program with the order operations that it needs, and no others; those that it has are taken out first.
@@ -138,7 +138,7 @@ impl Kernel {
     pub(super) fn without_flags(&self) -> Func {
         let mut func = self.func().clone();
         let old: HashSet<OpId> =
-            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| orders(op)).map(|(id, _)| id).collect();
+            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| op.is_manual()).map(|(id, _)| id).collect();
         let values = |op: &Op| op.operands.iter().filter_map(|operand| operand.arg.value()).collect::<Vec<_>>();
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
         func.ops.iter().flat_map(values).for_each(|value| *uses.entry(value).or_default() += 1);
@@ -149,7 +149,8 @@ impl Kernel {
                 let left = uses.entry(value).or_default();
                 *left = left.saturating_sub(1);
                 let Def::Result(def, _) = func.value(value).def else { continue };
-                let is_number = matches!(func.op(def).kind, OpKind::Constant(_) | OpKind::Arith(_));
+                let is_array = func.op(def).id_array().is_some();
+                let is_number = matches!(func.op(def).kind, OpKind::Constant(_) | OpKind::Arith(_)) || is_array;
                 if *left == 0 && is_number && out.insert(def) {
                     asked.push(def);
                 }
@@ -213,10 +214,6 @@ fn parts(module: &Module, func: &Func) -> Vec<Func> {
         Some(part)
     };
     ops.iter().filter(|id| func.op(**id).section_core().is_some()).filter_map(part).collect()
-}
-
-fn orders(op: &Op) -> bool {
-    op.opcode().and_then(|o| o.order()).is_some_and(|order| order.is_manual())
 }
 
 /// Values that no operation defines any more lose their names, so that new ones may have them.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use tessera::{Elem, Severity};
 use tessera_isa::cost::{Timing, cost, figure};
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, AttrName, OpInfo, Opcode, Operand, Pipe, Spelling, Text, Types};
+use tessera_isa::ops::{AttrKind, AttrName, IdArray, OpInfo, Opcode, Operand, Pipe, Spelling, Text, Types};
 use tessera_isa::profile::{Profile, Profiles};
 use tessera_isa::rules::{Rule, rule};
 use tessera_isa::sem::{Axis, Sem};
@@ -378,6 +378,17 @@ pub fn layout_page(layout: LayoutName) -> String {
 
 /// The page of an instruction outside the layout set.
 pub fn other_page(name: &str) -> String {
+    if IdArray::parse(name).is_some() {
+        let text = format!(
+            "pto.{name} is one of declare_eventid_array, eventid_array_get and eventid_array_set: a small array of ids of \
+             flags, of which set_flag_dyn and wait_flag_dyn take one (sync.md 2)."
+        );
+        let written = "%ids = pto.declare_eventid_array : !pto.eventid_array<2>\n    \
+                       pto.eventid_array_set %ids[%i], %id : !pto.eventid_array<2>, index\n    \
+                       %id = pto.eventid_array_get %ids[%i] : !pto.eventid_array<2> -> index";
+        let title = name.to_ascii_uppercase();
+        return format!("{title}, an instruction\n\n{}\nWritten\n    {written}\n", paragraph(&text, 2));
+    }
     let text = format!(
         "pto.{name} is a PTO tile instruction outside the layout set: it is read, printed and checked for its text \
          shape, and a program that would execute it stops with the rule not-executable."

@@ -164,7 +164,7 @@ impl Compiler<'_> {
                 Some(Var::Tile(slot)) if operand.role.is_dst() => written.push((operand.role, slot)),
                 Some(Var::Tile(slot)) => tiles.push((operand.role, slot)),
                 Some(Var::Global(slot)) => global = Some(slot),
-                Some(Var::Nothing) => {}
+                Some(Var::Nothing | Var::Ids(..)) => {}
                 _ => scalars.push((operand.role, self.scalar(op, operand.arg)?)),
             }
         }

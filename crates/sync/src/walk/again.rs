@@ -1,0 +1,106 @@
+//! Instructions that are come across again, on the same kinds of operands: they touch the same parts of them.
+
+use super::global::View;
+use super::{Object, Val, Walk};
+use crate::bytes::Part;
+use crate::form::Form;
+use crate::trace::Kind;
+use smallvec::SmallVec;
+use std::rc::Rc;
+use tessera_ir::{Op, OpId};
+use tessera_isa::inst::Inst;
+use tessera_isa::layout::Layout;
+use tessera_isa::ops::{Pipe, Role};
+use tessera_isa::sem::Sem;
+use tessera_isa::tile::Tile;
+
+/// Everything that decides which parts of a tile are touched.
+pub(super) type Shape = (Tile, Layout, [Option<u64>; 2]);
+
+/// What an instruction does.
+#[derive(Clone, Debug)]
+pub(super) struct Touched {
+    pub parts: Rc<[Part]>,
+    pub adds: bool,
+    pub pipe: Pipe,
+}
+
+/// The same, with what it was asked for.
+#[derive(Debug)]
+pub(super) struct Known {
+    touched: Touched,
+    shapes: SmallVec<[u32; 4]>,
+    /// Extents and strides of the view.
+    view: Option<(Rc<[Form]>, Rc<[Form]>)>,
+}
+
+impl Walk<'_> {
+    /// A tile that becomes another one.
+    pub(super) fn change(&mut self, object: usize) -> &mut Object {
+        if self.trial > 0 {
+            self.undo.push((object, self.objects[object].clone()));
+        }
+        let object = &mut self.objects[object];
+        object.shape = None;
+        object
+    }
+
+    fn shape(&mut self, object: usize) -> u32 {
+        let object = &mut self.objects[object];
+        let shapes = &mut self.choices.shapes;
+        *object.shape.get_or_insert_with(|| {
+            let next = shapes.len() as u32;
+            *shapes.entry((object.tile, object.layout.clone(), object.valid)).or_insert(next)
+        })
+    }
+
+    /// The event of an instruction whose operands are as they were. It has tiles and a view with known extents, no numbers.
+    pub(super) fn again(&mut self, id: OpId, op: &Op) -> Option<()> {
+        let known = self.choices.known.get(&id)?.clone();
+        let mut operands: SmallVec<[(Role, usize); 4]> = SmallVec::new();
+        let mut view = None;
+        for operand in &op.operands {
+            match self.env[operand.arg.value()?.index()] {
+                Val::Tile(object) => operands.push((operand.role, object)),
+                Val::View(at) => view = Some(at),
+                _ => return None,
+            }
+        }
+        let is_same = operands.len() == known.shapes.len()
+            && operands.iter().zip(&known.shapes).all(|((_, object), shape)| self.shape(*object) == *shape);
+        let place = match (view.map(|view| &self.views[view]), &known.view) {
+            (None, None) => None,
+            (Some(View { dims, strides, place, .. }), Some(view)) if *dims == view.0 && *strides == view.1 => {
+                Some(place.clone())
+            }
+            _ => return None,
+        };
+        if !is_same {
+            return None;
+        }
+        let accesses = self.accesses(&known.touched, &operands, place.as_ref());
+        self.event(id, Some(known.touched.pipe), Kind::Work, &accesses);
+        Some(())
+    }
+
+    /// Keeps what an instruction does for when it comes again.
+    pub(super) fn remember(&mut self, id: OpId, op: &Op, inst: &Inst, operands: &[(Role, usize)], touched: Touched) {
+        let info = inst.op.info();
+        let is_work = !touched.parts.is_empty() && !matches!(info.sem, Sem::Gets | Sem::Prints) && !info.expands;
+        let is_plain = inst.op.binds(self.subject.profile).is_none() && inst.conv.is_none() && op.results.is_empty();
+        let has_no_numbers = inst.scalars.is_empty() && op.operands.iter().all(|o| o.role != Role::Init);
+        if self.turn.is_empty() || self.subject.costs.is_some() || !(is_work && is_plain && has_no_numbers) {
+            return;
+        }
+        let view = op.values().find_map(|v| match self.env[v.index()] {
+            Val::View(view) => Some((self.views[view].dims.clone(), self.views[view].strides.clone())),
+            _ => None,
+        });
+        let is_known =
+            |(dims, strides): &(Rc<[Form]>, Rc<[Form]>)| dims.iter().chain(&**strides).all(|f| f.known().is_some());
+        if view.as_ref().is_none_or(is_known) {
+            let shapes = operands.iter().map(|(_, object)| self.shape(*object)).collect();
+            self.choices.known.insert(id, Rc::new(Known { touched, shapes, view }));
+        }
+    }
+}
