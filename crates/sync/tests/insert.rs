@@ -25,7 +25,7 @@ fn case(text: String, profile: Profile) -> Case {
     let parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
     let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
-    let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap();
+    let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap().into_owned();
     Case { parsed, func, text, profile }
 }
 
