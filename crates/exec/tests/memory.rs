@@ -93,7 +93,7 @@ fn ranges_agree_with_single_bytes() {
         assert!((0..300).all(|i| masked.has(i) == (plain[i] && !inside(&i))));
         let (size, marks) = (1 << (seed >> 61 & 3), expand_bits(seed >> 8 & 0x3F_FFFF));
         let elements = set.elements(start, size);
-        assert_eq!(elements.is_some(), start % size == 0);
+        assert_eq!(elements.is_some(), start.is_multiple_of(size));
         for (k, at) in (start..300 - size).step_by(size).enumerate().filter(|_| elements.is_some()) {
             let bits = elements.unwrap().bits(size, k);
             assert!((0..size).all(|i| (bits >> i & 1 == 1) == plain[at + i]), "{size} from {start}");
