@@ -278,12 +278,14 @@ fn judge(
         }
     }
     reporter.cores(traces, &order, &between, fifos, stops);
+    if !stops && order.stuck.is_empty() {
+        between.ask(traces, &order, choices);
+    }
     // What never happens cannot race (sync.md 9).
     if is_broken || !order.stuck.is_empty() {
         return None;
     }
     let unclear = meetings::ask(traces, sets, Some(&order), choices);
-    between.ask(traces, &order, choices);
     let mut all: Vec<Found> = Vec::new();
     let manual = (0..traces.len()).filter(|process| !traces[*process].automatic);
     all.extend(manual.map(|process| races::find(traces[process], &order, process, sets)));

@@ -127,6 +127,7 @@ fn collect(
     let mut rising: FxHashMap<OpId, &crate::walk::Open> = FxHashMap::default();
     for open in &trace.open {
         rising.extend(open.uneven.iter().map(|op| (*op, open)));
+        rising.extend(trace.rising.iter().filter(|(_, outer)| **outer == open.op).map(|(op, _)| (*op, open)));
     }
     let mut counts: FxHashMap<OpId, u64> = FxHashMap::default();
     for (op, turn) in trace.turns.iter().flatten() {

@@ -211,6 +211,8 @@ pub struct Trace {
     pub steps: u64,
     /// The loops whose trip counts were chosen.
     pub open: Vec<Open>,
+    /// Loops that run as often as the bound of one around them says, and that one.
+    pub rising: FxHashMap<OpId, OpId>,
     /// Is the order left to the assembler (sync.md 3)?
     pub automatic: bool,
 }

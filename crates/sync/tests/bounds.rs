@@ -192,6 +192,7 @@ fn inner_loops_that_the_outer_counter_bounds_are_decided() {
         }";
     for (what, bounds) in [
         ("as often", "scf.for %j = %c0 to %i step %c1 {"),
+        ("from there on", "scf.for %j = %i to %n step %c1 {"),
         ("fewer and fewer times", "scf.for %j = %i to %c8 step %c1 {"),
         ("half as often", "%h = arith.divui %i, %c2 : index\nscf.for %j = %c0 to %h step %c1 {"),
         ("at most so often", "%h = arith.minsi %i, %c2 : index\nscf.for %j = %c0 to %h step %c1 {"),

@@ -117,6 +117,7 @@ impl<'a> Walk<'a> {
             true => written.clone(),
             false => [f.lower, f.upper, f.step].map(|arg| self.form(arg).unwrap_or_default()),
         };
+        let bounds = self.as_often(id, &written, bounds);
         let [lower, upper, step] = bounds.clone();
         let mut carried = self.vals(f.inits);
         let known = lower.known().zip(upper.known()).zip(step.known());
@@ -174,8 +175,15 @@ impl<'a> Walk<'a> {
                 let most = count.filter(|_| least.is_none());
                 let trips = self.trips(id, op, key, (weight, peeled, most, least), rounds)?;
                 let before = carried.clone();
+                let told = self.told([&lower, &upper, &step], trips.count).filter(|_| trips.count > 0);
+                let outer = told.map(|(symbol, count)| (symbol, self.running.insert(symbol, (count, id))));
                 for i in 0..trips.count {
                     turn(self, &mut carried, i)?;
+                }
+                match outer {
+                    Some((symbol, Some(outer))) => drop(self.running.insert(symbol, outer)),
+                    Some((symbol, None)) => drop(self.running.remove(&symbol)),
+                    None => {}
                 }
                 self.open_loops -= 1;
                 self.learn([&lower, &upper, &step], trips);
@@ -263,18 +271,42 @@ impl<'a> Walk<'a> {
 
     /// After a loop its trip count says what its upper bound is, or that it is at most the lower one. The last counts
     /// that are tried, up to the given one, stand for all greater ones.
-    fn learn(&mut self, [lower, upper, step]: [&Form; 3], Trips { count: trips, tried, period }: Trips) {
-        let over = upper.minus(lower);
-        let ([(symbol, 1)], Some(1), 0) = (over.terms.as_slice(), step.known(), self.trial) else { return };
-        let count = (trips as i64).wrapping_sub(over.constant);
+    fn learn(&mut self, bounds: [&Form; 3], Trips { count: trips, tried, period }: Trips) {
+        let Some((symbol, count)) = self.told(bounds, trips) else { return };
+        let over = bounds[1].minus(bounds[0]);
         match trips {
             0 => self.choices.at_most(&over.terms, count),
             _ => {
-                self.bound.insert(*symbol, count);
+                self.bound.insert(symbol, count);
                 let endless = |tried: u64| Endless { most: (tried as i64).wrapping_sub(over.constant), period };
-                self.endless.extend(tried.map(|tried| (*symbol, endless(tried))));
+                self.endless.extend(tried.map(|tried| (symbol, endless(tried))));
             }
         }
+    }
+
+    /// The symbol whose number is known where it is known how often a loop runs, and that number.
+    fn told(&self, [lower, upper, step]: [&Form; 3], trips: u64) -> Option<(u32, i64)> {
+        let over = upper.minus(lower);
+        let ([(symbol, 1)], Some(1), 0) = (over.terms.as_slice(), step.known(), self.trial) else { return None };
+        Some((*symbol, (trips as i64).wrapping_sub(over.constant)))
+    }
+
+    /// The bounds of a loop inside one that runs as often as the same number says.
+    fn as_often(&mut self, id: OpId, written: &[Form; 3], bounds: [Form; 3]) -> [Form; 3] {
+        let outer = written.iter().find_map(|form| self.bounds_around(form)).filter(|_| self.trial == 0);
+        match outer {
+            Some(outer) if !self.choices.is_made(&Key::Trips(written.clone())) => {
+                self.trace.rising.insert(id, outer);
+                let known = self.running.iter().map(|(symbol, (count, _))| (*symbol, *count)).collect();
+                bounds.map(|form| form.with(&known))
+            }
+            _ => bounds,
+        }
+    }
+
+    /// The loop around whose trip count says what a number of this form is.
+    pub(super) fn bounds_around(&self, form: &Form) -> Option<OpId> {
+        form.terms.iter().find_map(|(symbol, _)| self.running.get(symbol)).map(|(_, outer)| *outer)
     }
 
     /// An empty body costs too.

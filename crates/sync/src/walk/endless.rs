@@ -97,7 +97,11 @@ impl Walk<'_> {
 
     /// By how much the count of a loop grows at a time where one of its bounds stands for more.
     pub(super) fn stride(&self, [lower, upper, step]: &[Form; 3]) -> Option<u64> {
-        if self.subject.costs.is_some() || !self.is_endless(&upper.minus(lower)) {
+        // Inside a loop its bound is what it is.
+        if self.subject.costs.is_some()
+            || !self.is_endless(&upper.minus(lower))
+            || self.bounds_around(&upper.minus(lower)).is_some()
+        {
             return None;
         }
         let over = upper.minus(lower);

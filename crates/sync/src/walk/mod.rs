@@ -190,6 +190,8 @@ pub(crate) struct Walk<'a> {
     open_loops: u32,
     /// By loop in another one: the choices that it was, one for each bound that it had.
     kin: FxHashMap<OpId, Vec<Key>>,
+    /// Symbols whose values the trip counts of loops around tell, and these loops.
+    running: FxHashMap<u32, (i64, OpId)>,
     /// Symbols whose values a loop's trip count told.
     bound: FxHashMap<u32, i64>,
     /// Those of them that stand for greater ones, too.
@@ -243,6 +245,7 @@ pub(crate) fn walk(
         settled: Vec::new(),
         open_loops: 0,
         kin: FxHashMap::default(),
+        running: FxHashMap::default(),
         asked: FxHashMap::default(),
         bound: FxHashMap::default(),
         endless: FxHashMap::default(),
