@@ -6,6 +6,7 @@ mod crowded;
 mod cvt;
 mod dense;
 mod fold;
+mod forms;
 mod fused;
 mod halves;
 mod mask;
@@ -22,8 +23,8 @@ pub(super) use dense::{
     bf16_add, bf16_max, bf16_min, bf16_mul, bf16_relu, bf16_sub, f16_add, f16_add_in_f32, f16_max, f16_min, f16_mul,
     f16_mul_in_f32, f16_relu, f16_sub, f16_sub_in_f32, has_dot, has_f16,
 };
-pub(super) use fold::{RowFold, row_fold};
-pub(super) use fused::fused;
+pub(super) use fold::row_fold;
+pub(super) use fused::{folded, fused};
 pub(super) use halves::{Avx2, Avx512};
 pub(super) use mask::{Question, bits, select};
 pub(super) use narrow::narrow;
