@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 /// Instructions whose bytes wait for those of the next ones, and the chains that such became.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    list: SmallVec<[Waits; MOST]>,
+    list: Vec<Waits>,
     key: Vec<u64>,
     /// None of instructions that came together once.
     chains: FxHashMap<Box<[u64]>, Option<Chain>>,
@@ -60,6 +60,9 @@ const CHAINS: usize = 256;
 
 /// What a strip touches: it stays in the first-level cache with room for the rest of the world.
 const STRIP: u64 = 24 << 10;
+
+/// The same where rows are folded: folds begin and end with a wait for what was written, so that there are fewer of them.
+const FOLDED_STRIP: u64 = 36 << 10;
 
 /// With less than this, calling the kernels is what takes the time.
 const LEAST: u64 = 4 << 10;
@@ -168,7 +171,8 @@ impl Group {
         let touched = distinct(links)?;
         let most = links.iter().map(|link| link.part.rounds / link.part.least).min()?.max(1);
         let mut shares = (1..=rounds.min(most)).filter(|n| rounds.is_multiple_of(*n));
-        let strips = shares.clone().find(|n| touched / n <= STRIP).or_else(|| shares.next_back())?;
+        let strip = if links.iter().any(|link| link.part.is_fold()) { FOLDED_STRIP } else { STRIP };
+        let strips = shares.clone().find(|n| touched / n <= strip).or_else(|| shares.next_back())?;
         let part = |link: &Link| Some(Link::new(link.part.first_of(strips)?, link.places.clone()));
         let links: Vec<Link> = links.iter().map(part).collect::<Option<_>>()?;
         let is_worth_it = strips == 1 || touched / strips >= LEAST;
@@ -490,11 +494,18 @@ impl Engine {
 
     /// Moves the bytes of all instructions that wait.
     pub(crate) fn settle(&mut self) -> Result<(), Failure> {
-        let list = std::mem::take(&mut self.waiting.list);
+        let mut list = std::mem::take(&mut self.waiting.list);
+        let done = self.settle_all(&list);
+        list.clear();
+        self.waiting.list = list;
+        done
+    }
+
+    fn settle_all(&mut self, list: &[Waits]) -> Result<(), Failure> {
         let touched = std::mem::take(&mut self.waiting.bytes);
         let (caches, memories) = (&self.caches, &mut self.memories);
         let prepared = |w: &Waits| caches.get(w.cache)?.entries.get(w.at)?.prepared.as_ref();
-        if let [only] = list.as_slice() {
+        if let [only] = list {
             return prepared(only).map_or(Ok(()), |p| p.move_bytes(memories));
         }
         let view = |n: usize| prepared(list.get(n)?)?.view();

@@ -1,9 +1,7 @@
 //! Folds: one more element to every result, again and again (reduce.md 5).
 
-#[cfg(target_arch = "x86_64")]
-use super::Level;
 use super::element::*;
-use super::{Staged, What};
+use super::{Level, Staged, What};
 use crate::nest::{DST, read_bits};
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
@@ -49,6 +47,35 @@ pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2
     }
 }
 
+/// Folds along rows of f32 that machines have kernels for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Folds {
+    Sum,
+    Greatest,
+    Least,
+}
+
+impl Folds {
+    fn of(func: Func) -> Option<Folds> {
+        match func {
+            Func::Add => Some(Folds::Sum),
+            Func::Max => Some(Folds::Greatest),
+            Func::Min => Some(Folds::Least),
+            _ => None,
+        }
+    }
+
+    /// What it starts as.
+    fn start(self) -> f32 {
+        let func = match self {
+            Folds::Sum => Func::Add,
+            Folds::Greatest => Func::Max,
+            Folds::Least => Func::Min,
+        };
+        f32::from_bits(func.start(Elem::F32) as u32)
+    }
+}
+
 /// The results of as many rows of f32 as `results`, which lie a pitch apart, where the machine has a kernel for it: it
 /// turns them in registers instead of gathering them. `elements` are those of all rows.
 pub(super) fn fold_rows(
@@ -61,78 +88,99 @@ pub(super) fn fold_rows(
 ) -> Option<Vec<u8>> {
     #[cfg(target_arch = "x86_64")]
     if (from, to) == (Elem::F32, Elem::F32) && results >= 16 && Level::best() >= Level::Avx512 {
-        let kernel = super::x86::row_fold(func)?;
+        let folds = Folds::of(func)?;
         let depth = elements / results;
         let end = usize::try_from(pitch).ok()?.checked_mul(results - 1)?.checked_add(depth * 4)?;
         rows.get(..end)?;
         let mut out = vec![0.0; results];
         // SAFETY: the last row ends inside, and the machine has the instructions.
-        unsafe { kernel(rows.as_ptr(), pitch, depth, f32::from_bits(func.start(to) as u32), &mut out) };
+        unsafe { super::x86::row_fold(folds)(rows.as_ptr(), pitch, depth, folds.start(), &mut out) };
         return Some(out.into_iter().flat_map(f32::to_le_bytes).collect());
     }
     let _ = (func, from, to, results, elements, rows, pitch);
     None
 }
 
+/// A fold of rows of f32: where the rows and the results lie, from where their operands start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowsFolded {
+    pub folds: Folds,
+    /// Rows and their elements.
+    pub shape: [usize; 2],
+    /// The first row, and how far it is to the next one.
+    pub from: (i64, i64),
+    /// The same of the results.
+    pub to: (i64, i64),
+}
+
+impl RowsFolded {
+    /// The fold, where the machine has a kernel for it.
+    pub fn of(staged: &Staged) -> Option<RowsFolded> {
+        let (What::Reduce { func, to: Elem::F32, extent: [results, 1, depth], starts: false }, [input]) =
+            (staged.what, staged.inputs.as_slice())
+        else {
+            return None;
+        };
+        let ((first, pitch), [into]) = (input.rows?, staged.output.nests.as_slice()) else { return None };
+        let [dim] = into.dims.as_slice() else { return None };
+        let is_one = input.elem == Elem::F32 && results >= 16 && Level::best() >= Level::Avx512;
+        is_one.then_some(RowsFolded {
+            folds: Folds::of(func)?,
+            shape: [results, depth],
+            from: (first as i64, pitch as i64),
+            to: (into.base[DST], dim.step[DST]),
+        })
+    }
+}
+
 /// A fold of rows of f32 whose operands were found inside their memories.
 pub(super) struct BegunFold {
-    #[cfg(target_arch = "x86_64")]
-    kernel: super::x86::RowFold,
+    pub folds: Folds,
+    pub start: f32,
+    shape: [usize; 2],
     /// The first row and the first result, and how far it is to those of the next strip.
     rows: (*mut u8, isize),
     out: (*mut u8, isize),
     pitch: isize,
-    depth: usize,
-    start: f32,
-    results: usize,
     /// From one result to the next.
     step: isize,
 }
 
 impl BegunFold {
     /// The fold on a destination and a source that start here, where the machine has a kernel for it.
-    pub fn new(staged: &Staged, at: &[(*mut u8, isize)]) -> Option<BegunFold> {
-        let (What::Reduce { func, to: Elem::F32, extent: [results, 1, depth], starts: false }, [input], [out, rows]) =
-            (staged.what, staged.inputs.as_slice(), at)
-        else {
-            return None;
-        };
-        let ((first, pitch), [into]) = (input.rows?, staged.output.nests.as_slice()) else { return None };
-        let [dim] = into.dims.as_slice() else { return None };
-        #[cfg(target_arch = "x86_64")]
-        if input.elem == Elem::F32 && results >= 16 && Level::best() >= Level::Avx512 {
-            return Some(BegunFold {
-                kernel: super::x86::row_fold(func)?,
-                rows: (rows.0.wrapping_add(first), rows.1),
-                out: (out.0.wrapping_offset(into.base[DST] as isize), out.1),
-                pitch,
-                depth,
-                start: f32::from_bits(func.start(Elem::F32) as u32),
-                results,
-                step: dim.step[DST] as isize,
-            });
-        }
-        let _ = (func, results, depth, out, rows, first, pitch, dim);
-        None
+    pub fn new(folded: RowsFolded, out: (*mut u8, isize), rows: (*mut u8, isize)) -> BegunFold {
+        let RowsFolded { folds, shape, from, to } = folded;
+        let at = |(start, strip): (*mut u8, isize), first: i64| (start.wrapping_offset(first as isize), strip);
+        let (rows, out) = (at(rows, from.0), at(out, to.0));
+        BegunFold { folds, start: folds.start(), shape, rows, out, pitch: from.1 as isize, step: to.1 as isize }
     }
 
     /// Runs it on the strip with this number.
     ///
     /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
     pub unsafe fn run(&self, number: isize) {
-        let mut out: SmallVec<[f32; 64]> = SmallVec::from_elem(0.0, self.results);
+        let [results, depth] = self.shape;
+        let mut out: SmallVec<[f32; 64]> = SmallVec::from_elem(0.0, results);
         let rows = self.rows.0.wrapping_offset(self.rows.1 * number);
-        #[cfg(target_arch = "x86_64")]
         // SAFETY: the spans were checked for the first and the last strip, and the machine has the instructions.
         unsafe {
-            (self.kernel)(rows, self.pitch, self.depth, self.start, &mut out);
+            #[cfg(target_arch = "x86_64")]
+            super::x86::row_fold(self.folds)(rows, self.pitch, depth, self.start, &mut out);
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = (rows, self.pitch, depth, self.start);
+            self.put(number, 0, &out);
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (rows, self.pitch, self.depth, self.start);
-        let mut to = self.out.0.wrapping_offset(self.out.1 * number);
-        for result in out {
+    }
+
+    /// Writes the results of a strip from row `first` on.
+    ///
+    /// Safety: as of [`BegunFold::run`], and there are such rows.
+    #[inline(always)]
+    pub unsafe fn put(&self, number: isize, first: isize, results: &[f32]) {
+        let mut to = self.out.0.wrapping_offset(self.out.1 * number + self.step * first);
+        for result in results {
             // SAFETY: one of the results of the strip.
-            unsafe { to.cast::<f32>().write_unaligned(result) };
+            unsafe { to.cast::<f32>().write_unaligned(*result) };
             to = to.wrapping_offset(self.step);
         }
     }

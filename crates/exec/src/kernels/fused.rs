@@ -1,11 +1,12 @@
 //! Elementwise instructions that follow each other as acts on registers: they go over the data once, and what only the next
-//! one takes is never written.
+//! one takes is never written. A fold of the rows of what they make takes them from the registers, too.
 //!
 //! The safe twin is to run the instructions one after the other, which is what happens on machines without AVX-512.
 
+use super::fold::{BegunFold, RowsFolded};
 use super::part::{Does, Link};
 use super::{Level, OutOfBounds};
-use crate::nest::DST;
+use crate::nest::{DST, SRC};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
@@ -79,14 +80,13 @@ impl Form {
 
 /// Where the operand of an act is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum At {
+pub(crate) enum Kind {
     /// In the registers.
     Own,
     /// In memory, side by side.
-    Dense(Form),
+    Dense,
     /// In memory, one for all of a row.
-    One(Form),
-    Scalar,
+    One,
 }
 
 /// An act whose operand was found in its memory.
@@ -94,58 +94,31 @@ pub(crate) enum At {
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "acts run on x86-64 only"))]
 pub(crate) struct Bound {
     pub act: Act,
-    pub at: At,
-    /// Where it starts, and how far it is to the next strip and to the next row.
+    pub kind: Kind,
+    pub form: Form,
+    /// Where it starts, and how far it is to the next strip, to the next row and to the next element.
     pub start: *mut u8,
     pub strip: isize,
     pub row: isize,
-    pub value: f32,
-    /// Are there only [`SLOT_ROWS`] rows, which are used again and again?
+    pub step: usize,
+    /// Are there only [`SLOT_ROWS`] rows, or [`FOLDED`] rows and columns, which are used again and again?
     pub wraps: bool,
-    pub usual: Usual,
-}
-
-/// Acts that are most of all: f32 in memory, scalars, and nothing.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Usual {
-    No,
-    Take,
-    Put,
-    Add,
-    Sub,
-    Mul,
-    AddScalar,
-    MulScalar,
-    Relu,
-    Settle,
-}
-
-impl Usual {
-    fn of(act: Act, at: At) -> Usual {
-        match (act, at) {
-            (Act::Take, At::Dense(Form::F32)) => Usual::Take,
-            (Act::Put(Form::F32), _) => Usual::Put,
-            (Act::Add, At::Dense(Form::F32)) => Usual::Add,
-            (Act::Sub, At::Dense(Form::F32)) => Usual::Sub,
-            (Act::Mul, At::Dense(Form::F32)) => Usual::Mul,
-            (Act::Add, At::Scalar) => Usual::AddScalar,
-            (Act::Mul, At::Scalar) => Usual::MulScalar,
-            (Act::Relu, _) => Usual::Relu,
-            (Act::Settle, _) => Usual::Settle,
-            _ => Usual::No,
-        }
-    }
 }
 
 /// Rows of what is in scratch memory: no more go through the acts at once.
 pub(crate) const SLOT_ROWS: usize = 4;
 
+/// So many rows are folded at once, as many columns of them at a time.
+pub(crate) const FOLDED: usize = 16;
+
 /// An act, and its operand as a side of one of the instructions.
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     act: Act,
-    at: At,
-    value: f32,
+    kind: Kind,
+    form: Form,
+    /// The operand, where it is a scalar.
+    value: Option<f32>,
     row: isize,
     /// The instruction and its side, where the operand is in memory.
     side: Option<(usize, usize)>,
@@ -157,7 +130,12 @@ struct Placed {
 #[derive(Debug)]
 pub(crate) struct Fused {
     acts: Vec<Placed>,
+    are_plain: bool,
     shape: [usize; 2],
+    /// The instruction that folds what the acts make.
+    fold: Option<(usize, RowsFolded)>,
+    /// Elements of what is in scratch memory.
+    slot: usize,
 }
 
 /// The elements of an operand in the first strip.
@@ -182,11 +160,12 @@ impl Arg {
         matches!(self, Arg::Side(_, own) if Some(*own) == region)
     }
 
-    fn at(&self) -> At {
+    fn kind(&self) -> (Kind, Form) {
         match self {
-            Arg::Scalar(_) => At::Scalar,
-            Arg::Side(_, Region { form, is_one: true, .. }) => At::One(*form),
-            Arg::Side(_, Region { form, .. }) => At::Dense(*form),
+            // One for all rows.
+            Arg::Scalar(_) => (Kind::One, Form::F32),
+            Arg::Side(_, Region { form, is_one: true, .. }) => (Kind::One, *form),
+            Arg::Side(_, Region { form, .. }) => (Kind::Dense, *form),
         }
     }
 }
@@ -210,6 +189,8 @@ pub(crate) struct Run {
     steps: Vec<Step>,
     /// By instruction: the acts, each with the number of its argument.
     acts: Vec<Acts>,
+    /// What the last instruction is, where it folds what the others make.
+    fold: Option<RowsFolded>,
 }
 
 /// What is known of the NaNs in the registers.
@@ -247,12 +228,16 @@ impl Run {
         if Level::best() < Level::Avx512 {
             return None;
         }
-        let shape = links.iter().map(|link| link.part.shape()).collect::<Option<Vec<_>>>()?;
+        let fold = links.last()?.part.row_fold();
+        let maps = links.get(..links.len() - usize::from(fold.is_some()))?;
+        let shape = maps.iter().map(|link| link.part.shape()).collect::<Option<Vec<_>>>()?;
         let shape = shape.iter().copied().find(|shape| shape[0] > 1).or(shape.first().copied())?;
-        let shape = match shape {
+        let shape = match (fold, shape) {
+            (Some(fold), _) if fold.shape.iter().all(|n| n.is_multiple_of(FOLDED)) => fold.shape.map(|n| n as u64),
+            (Some(_), _) => return None,
             // What lies side by side can be rows of any length.
-            [1, n] if n.is_multiple_of(ROW) => [n / ROW, ROW],
-            other => other,
+            (None, [1, n]) if n.is_multiple_of(ROW) => [n / ROW, ROW],
+            (None, other) => other,
         };
         let steps: Vec<Step> = links.iter().map(|link| step(link, shape)).collect::<Option<_>>()?;
         if shape[1] < LEAST || !are_apart(links, &steps, strips) {
@@ -264,7 +249,10 @@ impl Run {
             acts.push(step.acts(own));
             own = Some(step.to);
         }
-        Some(Run { shape, steps, acts })
+        // What is folded is in the registers, sixteen of them.
+        let is_taken =
+            fold.is_none() || acts.last().is_some_and(|acts| acts.is_empty()) && steps.iter().all(Step::is_plain);
+        is_taken.then_some(Run { shape, steps, acts, fold })
     }
 
     pub fn len(&self) -> usize {
@@ -295,7 +283,17 @@ impl Run {
 
     /// The bytes of scratch memory that rows of what an instruction writes take.
     pub fn slot_bytes(&self, link: usize) -> usize {
-        self.steps.get(link).map_or(0, |step| SLOT_ROWS * self.shape[1] as usize * step.to.form.size())
+        self.steps.get(link).map_or(0, |step| self.slot() * step.to.form.size())
+    }
+
+    /// The elements of a row in scratch memory.
+    fn slot_row(&self) -> usize {
+        if self.fold.is_some() { FOLDED } else { self.shape[1] as usize }
+    }
+
+    /// The elements there of what an instruction writes.
+    fn slot(&self) -> usize {
+        self.slot_row() * if self.fold.is_some() { FOLDED } else { SLOT_ROWS }
     }
 
     /// The acts, of which only those instructions write that are asked for; they are the ones from `first` on of a list. Sides
@@ -311,18 +309,21 @@ impl Run {
         for (n, (step, acts)) in self.steps.iter().zip(&self.acts).enumerate() {
             let link = first + n;
             let mut push = |act: Act, arg: Option<&Arg>| {
-                let at = arg.map_or(At::Own, Arg::at);
-                let placed = Placed { act, at, value: 0.0, row: 0, side: None, slot: None };
+                let (kind, form) = match act {
+                    Act::Put(_) => (Kind::Own, Form::F32),
+                    _ => arg.map_or((Kind::Own, Form::F32), Arg::kind),
+                };
+                let placed = Placed { act, kind, form, value: None, row: 0, side: None, slot: None };
                 // What nobody has looked at is not taken.
                 if act == Act::Take && matches!(all.last(), Some(Placed { act: Act::Take, .. })) {
                     all.pop();
                 }
                 all.push(match arg {
-                    Some(Arg::Scalar(value)) => Placed { value: *value, ..placed },
+                    Some(Arg::Scalar(value)) => Placed { value: Some(*value), ..placed },
                     Some(Arg::Side(side, region)) => match slots.get(&(link, *side)) {
                         Some(slot) => {
-                            let row = self.shape[1] as isize * region.form.size() as isize;
-                            Placed { slot: Some(*slot), row, ..placed }
+                            let row = self.slot_row() * region.form.size();
+                            Placed { slot: Some(*slot), row: row as isize, ..placed }
                         }
                         None => Placed { row: region.row as isize, side: Some((link, *side)), ..placed },
                     },
@@ -347,7 +348,8 @@ impl Run {
                 push(Act::Round(step.to.form), None);
                 bits = Bits::Settled;
             }
-            if is_put(link) {
+            let is_fold = self.fold.is_some() && n + 1 == self.steps.len();
+            if is_put(link) && !is_fold {
                 if bits == Bits::Made {
                     push(Act::Settle, None);
                     bits = Bits::Settled;
@@ -355,11 +357,22 @@ impl Run {
                 push(Act::Put(step.to.form), Some(&Arg::Side(DST, step.to)));
             }
         }
-        Fused { acts: all, shape: self.shape.map(|n| n as usize) }
+        let fold = self.fold.map(|fold| (first + self.steps.len() - 1, fold));
+        let are_plain = self.steps.iter().all(Step::is_plain);
+        Fused { acts: all, are_plain, shape: self.shape.map(|n| n as usize), fold, slot: self.slot() }
     }
 }
 
 impl Act {
+    /// Needs it no registers of its own, beside f32?
+    fn is_plain(self) -> bool {
+        match self {
+            Act::Put(form) => form == Form::F32,
+            Act::Exp | Act::ExpDif | Act::Log | Act::Rsqrt | Act::Round(_) => false,
+            _ => true,
+        }
+    }
+
     /// Has what it gives no NaN but the one that arithmetic gives?
     fn settles(self) -> bool {
         matches!(
@@ -380,6 +393,12 @@ impl Act {
 }
 
 impl Step {
+    /// Is all of it f32, and every act plain?
+    fn is_plain(&self) -> bool {
+        let is_f32 = |arg: &Arg| arg.kind().1 == Form::F32;
+        self.act.is_none_or(Act::is_plain) && self.to.form == Form::F32 && self.args.iter().all(is_f32)
+    }
+
     /// The acts of an instruction after one that left this region in the registers, each with the number of its argument.
     fn acts(&self, own: Option<Region>) -> Acts {
         let mut acts = SmallVec::new();
@@ -404,8 +423,23 @@ impl Step {
     }
 }
 
+/// A fold of rows: it takes what is in the registers, and there is a result for each row.
+fn folding(link: &Link, fold: RowsFolded) -> Option<Step> {
+    let region = |side: usize, (first, row): (i64, i64), is_one: bool| {
+        let at = link.part.sides.get(side)?;
+        let place = link.places.get(usize::from(at.operand))?;
+        let first = i64::try_from(place.at).ok()?.checked_add(first)?;
+        Some(Region { memory: place.memory.index(), first, row, strip: at.step, form: Form::F32, is_one })
+    };
+    let args = SmallVec::from_iter([Arg::Side(SRC, region(SRC, fold.from, false)?)]);
+    Some(Step { act: None, args, to: region(DST, fold.to, true)? })
+}
+
 /// An instruction over rows and columns, if it is one that there are acts for.
 fn step(link: &Link, shape: [u64; 2]) -> Option<Step> {
+    if let Some(fold) = link.part.row_fold() {
+        return folding(link, fold);
+    }
     let (nest, does) = link.part.elementwise()?;
     let region = |side: usize, elem: Elem| {
         let form = Form::of(elem)?;
@@ -533,7 +567,9 @@ fn are_apart(links: &[Link], steps: &[Step], strips: i64) -> bool {
 /// Acts whose operands were found inside their memories.
 pub(super) struct BegunActs {
     acts: Vec<Bound>,
+    are_plain: bool,
     shape: [usize; 2],
+    fold: Option<BegunFold>,
 }
 
 impl BegunActs {
@@ -546,10 +582,13 @@ impl BegunActs {
         // first and the last strip, and what is written lies apart from what others touch, or element by element
         // ([`are_apart`]).
         unsafe {
-            super::x86::fused(&self.acts, self.shape, number);
+            match &self.fold {
+                Some(fold) => super::x86::folded(&self.acts, fold, self.shape, number),
+                None => super::x86::fused(&self.acts, self.are_plain, self.shape, number),
+            }
         }
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = (number, &self.acts, self.shape);
+        let _ = (number, &self.acts, self.are_plain, self.shape, &self.fold);
     }
 }
 
@@ -561,19 +600,28 @@ impl Fused {
         start: impl Fn(usize, usize) -> Result<(*mut u8, isize), OutOfBounds>,
     ) -> Result<BegunActs, OutOfBounds> {
         let bound = |placed: &Placed| {
-            let Placed { act, at, value, row, side, slot } = *placed;
-            let size = match (act, at) {
-                (Act::Put(form), _) | (_, At::Dense(form)) => form.size(),
+            let Placed { act, kind, form, value, row, side, slot } = placed;
+            let step = match (act, kind) {
+                (Act::Put(form), _) => form.size(),
+                (_, Kind::Dense) => form.size(),
                 _ => 0,
             };
-            let (start, strip) = match (slot, side) {
-                (Some(slot), _) if slot + SLOT_ROWS * size * self.shape[1] <= room => (scratch.wrapping_add(slot), 0),
+            let (start, strip) = match (*slot, *side) {
+                (Some(slot), _) if slot + step * self.slot <= room => (scratch.wrapping_add(slot), 0),
                 (Some(_), _) => return Err(OutOfBounds::NOWHERE),
                 (None, Some((link, side))) => start(link, side)?,
-                (None, None) => (std::ptr::null_mut(), 0),
+                // Nobody writes to a scalar.
+                (None, None) => (value.as_ref().map_or(std::ptr::null(), std::ptr::from_ref).cast_mut().cast(), 0),
             };
-            Ok(Bound { act, at, start, strip, row, value, wraps: slot.is_some(), usual: Usual::of(act, at) })
+            Ok(Bound { act: *act, kind: *kind, form: *form, start, strip, row: *row, step, wraps: slot.is_some() })
         };
-        Ok(BegunActs { acts: self.acts.iter().map(bound).collect::<Result<_, _>>()?, shape: self.shape })
+        // The rows that it folds are in the registers.
+        let fold =
+            |(link, fold): (usize, RowsFolded)| Ok(BegunFold::new(fold, start(link, DST)?, (std::ptr::null_mut(), 0)));
+        let mut acts = Vec::with_capacity(self.acts.len());
+        for placed in &self.acts {
+            acts.push(bound(placed)?);
+        }
+        Ok(BegunActs { acts, are_plain: self.are_plain, shape: self.shape, fold: self.fold.map(fold).transpose()? })
     }
 }

@@ -1,7 +1,7 @@
 //! Parts of an instruction: the same work on a share of its rows, so that several instructions can go through the data
 //! together.
 
-use super::fold::BegunFold;
+use super::fold::{BegunFold, RowsFolded};
 use super::fused::{BegunActs, Fused};
 use super::map::Begun;
 use super::{Kernel, Level, MapKernel, OutOfBounds, Staged, What};
@@ -155,6 +155,14 @@ impl Part {
         }
     }
 
+    /// The fold of rows that it is, where the machine has a kernel for it.
+    pub(super) fn row_fold(&self) -> Option<RowsFolded> {
+        match &self.kernel {
+            Work::Fold(staged) => RowsFolded::of(staged),
+            Work::Map(_) | Work::Copy(_) => None,
+        }
+    }
+
     /// Does it touch all bytes of a side's span?
     pub fn is_solid(&self, side: usize) -> bool {
         let Some(at) = self.sides.get(side) else { return false };
@@ -173,6 +181,11 @@ impl Part {
     /// Does it compute nothing?
     pub fn is_copy(&self) -> bool {
         matches!(self.kernel, Work::Copy(_))
+    }
+
+    /// Does it fold rows?
+    pub fn is_fold(&self) -> bool {
+        matches!(self.kernel, Work::Fold(_))
     }
 
     /// Its rows and columns; one row of all elements where they lie side by side.
@@ -329,7 +342,10 @@ fn begin<'a, M: AsMut<[u8]>>(
                         [to, from] if copy.0.is_raw() => Some(Begins::Copy(&copy.0, [*to, *from])),
                         _ => None,
                     },
-                    Work::Fold(staged) => BegunFold::new(staged, &at).map(Begins::Fold),
+                    Work::Fold(staged) => match (RowsFolded::of(staged), at.as_slice()) {
+                        (Some(folded), [to, from]) => Some(Begins::Fold(BegunFold::new(folded, *to, *from))),
+                        _ => None,
+                    },
                 };
                 let Some(begins) = begins else { return Ok(None) };
                 begins

@@ -224,6 +224,34 @@ fn storing(r: &mut Random, is_placed: bool) -> String {
     text
 }
 
+/// Findings, a tile with its definedness, and the buffers.
+type Stored = (Vec<String>, Vec<[Vec<u8>; 2]>, Vec<Vec<u8>>);
+
+/// What a run of a program with two buffers leaves.
+fn stored(
+    text: &str,
+    profile: Profile,
+    tracked: bool,
+    fuses: bool,
+    [p, q]: [&[u8]; 2],
+    output: Option<&str>,
+) -> Stored {
+    let program = Program::new(text, profile).buffer("p", p).buffer("q", q).tracked(tracked).fuses(fuses);
+    let ran = output.into_iter().fold(program, |program, name| program.output(name)).run();
+    let found = ran.diagnostics.iter().map(|d| format!("{}: {} {:?}", d.rule, d.message, d.span)).collect();
+    let tiles = ran.tiles.iter().map(|t| [t.data.raw.clone(), t.data.raw_defined.clone()]).collect();
+    (found, tiles, ran.buffers.iter().map(|b| b.bytes.clone()).collect())
+}
+
+/// A number that looks like any, or now and then none.
+fn number(r: &mut Random, one_in: u64) -> u32 {
+    let odd = [f32::NAN.to_bits(), 0xFF80_1234, 0x7F80_0000, 0x8000_0000, 1, 0x7F7F_FFFF];
+    match r.below(one_in) {
+        0 => r.pick(&odd),
+        _ => (r.below(4096) as f32 / 1024.0 - 2.0).to_bits(),
+    }
+}
+
 #[test]
 fn chains_store_what_instructions_store() {
     let mut r = Random(19);
@@ -231,32 +259,102 @@ fn chains_store_what_instructions_store() {
     for n in 0..150 {
         let is_placed = n % 2 == 0;
         let text = storing(&mut r, is_placed);
-        let odd = [f32::NAN.to_bits(), 0xFF80_1234, 0x7F80_0000, 0x8000_0000, 1, 0x7F7F_FFFF];
-        let number = |r: &mut Random| match r.below(40) {
-            0 => r.pick(&odd),
-            _ => (r.below(4096) as f32 / 1024.0 - 2.0).to_bits(),
-        };
-        let [p, q] = [0, 1].map(|_| (0..256 * 128).flat_map(|_| number(&mut r).to_le_bytes()).collect::<Vec<u8>>());
+        let [p, q] = [0, 1].map(|_| (0..256 * 128).flat_map(|_| number(&mut r, 40).to_le_bytes()).collect::<Vec<u8>>());
         let profile = if is_placed { r.pick(&Profile::ALL) } else { Profile::Cpu };
         let output = r.once_in(3).then(|| format!("w{}", r.below(4)));
         for tracked in [true, false] {
-            let left = |fuses: bool| {
-                let program =
-                    Program::new(&text, profile).buffer("p", &p).buffer("q", &q).tracked(tracked).fuses(fuses);
-                let ran = output.iter().fold(program, |program, name| program.output(name)).run();
-                let found: Vec<_> =
-                    ran.diagnostics.iter().map(|d| format!("{}: {} {:?}", d.rule, d.message, d.span)).collect();
-                let tiles: Vec<_> =
-                    ran.tiles.iter().map(|t| [t.data.raw.clone(), t.data.raw_defined.clone()]).collect();
-                let buffers: Vec<_> = ran.buffers.iter().map(|b| b.bytes.clone()).collect();
-                (found, tiles, buffers)
-            };
+            let left = |fuses: bool| stored(&text, profile, tracked, fuses, [&p, &q], output.as_deref());
             let (fused, plain) = (left(true), left(false));
             assert!(fused == plain, "{tracked} {profile} {:?} {:?}\n{text}", fused.0, plain.0);
             whole += usize::from(!plain.2.is_empty());
         }
     }
     assert!(whole > 200, "only {whole} programs ran to their end");
+}
+
+/// Norms and the like: rows are folded, often as they are made, and other rows are made of the results.
+fn folding(r: &mut Random, [rows, cols]: [u64; 2]) -> String {
+    let (wide, column) = ("!t", "!r");
+    let view = "!pto.tensor_view<?x?xf32>";
+    let mut body = String::new();
+    let mut last = "x";
+    for _ in 0..r.range(4, 14) {
+        let tile = |r: &mut Random| r.pick(&["x", "y", "z", "w"]);
+        let (any, b, to, per_row) = (tile(r), tile(r), tile(r), r.pick(&["r", "s"]));
+        let a = r.pick(&[last, last, any]);
+        let line = match r.below(12) {
+            0..=2 => {
+                let op = r.pick(&["tadd", "tsub", "tmul", "tmax", "tdiv"]);
+                format!("{op} ins(%{a}, %{} : {wide}, {wide}) outs(%{to} : {wide})", r.pick(&[a, b]))
+            }
+            3 => format!("{} ins(%{a} : {wide}) outs(%{to} : {wide})", r.pick(&["texp", "tabs", "tneg", "trelu"])),
+            4 => format!("tmuls ins(%{a}, %share : {wide}, f32) outs(%{to} : {wide})"),
+            5..=7 => {
+                let op = r.pick(&["trowexpandsub", "trowexpandmul", "trowexpanddiv", "trowexpanddiv"]);
+                format!("{op} ins(%{a}, %{per_row} : {wide}, {column}) outs(%{to} : {wide}) {{src1Col = 1}}")
+            }
+            8..=10 => {
+                let op = r.pick(&["trowsum", "trowsum", "trowmax", "trowmin"]);
+                format!("{op} ins(%{last}, %tmp : {wide}, {wide}) outs(%{per_row} : {column})")
+            }
+            _ => {
+                let op = r.pick(&["tmuls", "tadds"]);
+                format!("{op} ins(%{per_row}, %share : {column}, f32) outs(%{per_row} : {column})")
+            }
+        };
+        last = if line.contains("outs(%r") || line.contains("outs(%s") { last } else { to };
+        let _ = writeln!(body, "    pto.{line}");
+    }
+    let tiles: String = ["x", "y", "z", "w", "tmp"].map(|t| format!("  %{t} = pto.alloc_tile : {wide}\n")).concat();
+    format!(
+        "!t = !pto.tile_buf<vec, {rows}x{cols}xf32>
+!r = !pto.tile_buf<vec, {rows}x1xf32, blayout=col_major>
+func.func @kernel(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) {{
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %rounds = arith.constant 3 : index
+  %rows = arith.constant {rows} : index
+  %cols = arith.constant {cols} : index
+  %share = arith.constant {} : f32
+  %p_all = pto.make_tensor_view %p, shape = [%rows, %cols], strides = [%cols, %one] : {view}
+  %q_all = pto.make_tensor_view %q, shape = [%rows, %cols], strides = [%cols, %one] : {view}
+{tiles}  %r = pto.alloc_tile : {column}
+  %s = pto.alloc_tile : {column}
+  pto.texpands ins(%share : f32) outs(%r : {column})
+  pto.texpands ins(%share : f32) outs(%s : {column})
+  pto.texpands ins(%share : f32) outs(%z : {wide})
+  pto.texpands ins(%share : f32) outs(%w : {wide})
+  scf.for %i = %zero to %rounds step %one {{
+    pto.tload ins(%p_all : {view}) outs(%x : {wide})
+    pto.tload ins(%q_all : {view}) outs(%y : {wide})
+{body}    pto.tstore ins(%{last} : {wide}) outs(%q_all : {view})
+  }}
+  return
+}}
+",
+        r.pick(&["0.75", "3.0", "-1.0e-3", "0.0"]),
+    )
+}
+
+#[test]
+fn rows_are_folded_as_instructions_fold_them() {
+    let mut r = Random(20);
+    let shapes = [[16, 64], [32, 128], [48, 512], [32, 2048], [64, 96], [40, 128], [64, 72], [16, 1024], [128, 256]];
+    for n in 0..shapes.len() * 6 {
+        let shape = shapes[n % shapes.len()];
+        let text = folding(&mut r, shape);
+        let one_in = r.pick(&[40, 4096, 1 << 20]);
+        let elements = 0..shape[0] * shape[1];
+        let [p, q] =
+            [0, 1].map(|_| elements.clone().flat_map(|_| number(&mut r, one_in).to_le_bytes()).collect::<Vec<u8>>());
+        let output = r.pick(&[None, None, Some("x"), Some("z"), Some("r"), Some("s")]);
+        for tracked in [true, false] {
+            let left = |fuses: bool| stored(&text, Profile::Cpu, tracked, fuses, [&p, &q], output);
+            let (fused, plain) = (left(true), left(false));
+            assert!(plain.0.is_empty(), "{:?}\n{text}", plain.0);
+            assert!(fused == plain, "{tracked} {:?} {:?}\n{text}", fused.0, plain.0);
+        }
+    }
 }
 
 #[test]
