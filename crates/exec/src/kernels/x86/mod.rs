@@ -1,5 +1,6 @@
 //! Kernels for x86-64.
 
+mod boxes;
 pub(super) mod contract;
 mod convert;
 mod crowded;
@@ -16,6 +17,7 @@ mod rows;
 mod transpose;
 mod vector;
 
+pub(super) use boxes::boxes;
 pub(super) use convert::convert;
 pub(super) use cvt::to_bytes;
 pub(super) use dense::{
