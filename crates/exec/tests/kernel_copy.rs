@@ -111,6 +111,27 @@ fn transposes_of_runs_of_units() {
     }
 }
 
+/// Box rows of 32 bytes that change places, and squares of eight elements, in loops of every extent.
+#[test]
+fn moves_into_boxes_and_out_of_them() {
+    let mut random = Random(19);
+    for round in 0..200 {
+        let (rows, boxes) = (random.range(1, if round % 4 == 0 { 140 } else { 20 }), random.range(1, 20));
+        let pitch = if round % 3 == 0 { 4096 } else { boxes * 32 + random.range(0, 70) };
+        let (far, groups) = (rows * 32 + random.range(0, 40), random.range(1, 3));
+        let (in_rows, in_boxes) = (pitch * rows, far * boxes);
+        let into = [(groups, in_rows, in_boxes), (boxes, 32, far), (rows, pitch, 32), (32, 1, 1)];
+        let out = into.map(|(n, src, dst)| (n, dst, src));
+        for dims in [into, out] {
+            let (nest, src, dst) = nest(8, 8, &dims);
+            compare(&mut random, &nest, src, dst);
+        }
+        let (columns, step, pitch) = (random.range(1, 40), 32 + random.range(0, 9), random.range(160, 200));
+        let (nest, src, dst) = nest(32, 32, &[(groups, 40 * step, 8 * pitch), (8, 4, pitch), (columns, step, 4)]);
+        compare(&mut random, &nest, src, dst);
+    }
+}
+
 #[test]
 fn narrowing_copies() {
     let mut random = Random(14);

@@ -91,6 +91,7 @@ fn ranges_agree_with_single_bytes() {
         assert!((0..300).all(|i| masked.has(i) == (plain[i] || inside(&i))));
         masked.remove_mask(&mask);
         assert!((0..300).all(|i| masked.has(i) == (plain[i] && !inside(&i))));
+        assert_eq!(masked.has_all(a, n), (a..a + n).all(|i| plain[i] && !inside(&i)));
         let (size, marks) = (1 << (seed >> 61 & 3), expand_bits(seed >> 8 & 0x3F_FFFF));
         let elements = set.elements(start, size);
         assert_eq!(elements.is_some(), start.is_multiple_of(size));
@@ -105,6 +106,7 @@ fn ranges_agree_with_single_bytes() {
         let to = (seed >> 40) as usize % (300 - n + 1);
         other.copy_from(&set, a, to, n);
         assert!((0..n).all(|i| other.has(to + i) == plain[a + i]));
+        assert_eq!(other.has_all(0, 300), (0..300).all(|i| other.has(i)));
     }
 }
 

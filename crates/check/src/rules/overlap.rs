@@ -106,16 +106,29 @@ fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
             Some(apply.elements().all(|(side, from)| match side {
                 Side::Global => true,
                 Side::Tile(n) | Side::Bytes(n) => inst.tiles.get(n).is_some_and(|s| {
-                    let same = s.place == d.place && s.layout == d.layout && matches!(side, Side::Tile(_));
-                    let alike = same && s.tile.elem.bits() == d.tile.elem.bits() && from == to;
+                    let alike = is_alike(s, d) && matches!(side, Side::Tile(_)) && from == to;
                     alike && works_in_place(inst, n) || meets(s, d) == Some(false)
                 }),
             }))
+        }
+        Step::Reduce(reduce) => {
+            let (d, to) = (inst.tiles.get(reduce.dst.0)?, reduce.dst.1);
+            let is_apart = |n: usize| inst.tiles.get(n).is_some_and(|s| meets(s, d) == Some(false));
+            let is_same = |n: usize| inst.tiles.get(n).is_some_and(|s| is_alike(s, d)) && works_in_place(inst, n);
+            let factors = reduce.args.iter().chain(reduce.scales.iter().flatten());
+            let mut factors = factors.map(|(n, _)| *n);
+            let starts = reduce.start.is_none_or(|(n, from)| is_same(n) && from == to || is_apart(n));
+            Some(starts && factors.all(is_apart))
         }
         Step::Bytes { src, dst, .. } => Some(inst.tiles.get(*src)?.place == inst.tiles.get(*dst)?.place),
         Step::Fill { .. } | Step::Clobber { .. } => Some(true),
         _ => Some(false),
     }
+}
+
+/// Do two tiles have their elements at the same bytes?
+fn is_alike(a: &TileArg, b: &TileArg) -> bool {
+    a.place == b.place && a.layout == b.layout && a.tile.elem.bits() == b.tile.elem.bits()
 }
 
 /// With everything in place, fills and clobbers are about the same tile: do they stay off what is read?
@@ -131,12 +144,13 @@ fn fills_keep_reads(steps: &[Step]) -> bool {
     })
 }
 
-/// The rectangle that an identity move reads.
+/// The rectangle that an identity move reads, or that sums start as.
 fn window(step: &Step) -> Option<Rect> {
-    let Step::Apply(apply) = step else {
-        return None;
-    };
-    apply.elements().next().map(|(_, from)| reached(&from, apply.extent))
+    match step {
+        Step::Apply(apply) => apply.elements().next().map(|(_, from)| reached(&from, apply.extent)),
+        Step::Reduce(reduce) => reduce.start.map(|(_, from)| reached(&from, reduce.extent)),
+        _ => None,
+    }
 }
 
 /// The rectangle of elements between the first and the last that a map reaches.
@@ -242,8 +256,12 @@ impl Touched {
                 let [rows, cols, depth] = reduce.extent;
                 let scales = reduce.scales.iter().flatten().map(|scale| (*scale, depth.div_ceil(SCALE_BLOCK)));
                 for ((s, map), depth) in reduce.args.iter().map(|arg| (*arg, depth)).chain(scales) {
-                    for [i, j] in domain([rows, cols]) {
-                        for k in 0..depth {
+                    // A factor has no more elements for more results along an axis that it does not follow.
+                    let along = |axis: usize, extent: u64| {
+                        if map.step.iter().all(|step| step[axis] == 0) { extent.min(1) } else { extent }
+                    };
+                    for [i, j] in domain([along(0, rows), along(1, cols)]) {
+                        for k in 0..along(2, depth) {
                             self.get(inst, s, map.of([i, j, k]), s, MANY)?;
                         }
                     }

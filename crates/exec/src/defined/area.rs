@@ -85,7 +85,7 @@ impl Area {
     /// Is every byte in the set?
     #[inline]
     pub fn is_in(&self, set: &ByteSet, at: usize) -> bool {
-        self.at(at).all(|(start, len)| set.has_all(start, len))
+        set.is_full_to(self.end(at)) || self.at(at).all(|(start, len)| set.has_all(start, len))
     }
 
     /// Is no byte in the set?

@@ -125,7 +125,7 @@ impl Usual {
             let set = memory.defined_mut();
             effect.left_undefined |= !defined && !matches!(bytes, Bytes::Ranges(area) if area.is_empty());
             match (bytes, defined) {
-                (Bytes::Ranges(area), true) => {
+                (Bytes::Ranges(area), true) if !set.is_full_to(area.end(at)) => {
                     // Mostly it is defined already, and reading is cheaper than writing.
                     for (start, len) in area.at(at) {
                         if !set.has_all(start, len) {
@@ -133,6 +133,7 @@ impl Usual {
                         }
                     }
                 }
+                (Bytes::Ranges(_), true) => {}
                 (Bytes::Ranges(area), false) => area.at(at).for_each(|(start, len)| set.remove(start, len)),
                 (Bytes::Mask(mask), true) => {
                     if !set.has_mask(mask) {

@@ -10,6 +10,9 @@ pub struct ByteSet {
     pinned: Vec<u64>,
     /// Grows whenever something is taken out; no two sets have the same.
     stamp: u64,
+    /// All bytes before this one are in the set, and perhaps more: buffers that are bound are defined wholly, and a question
+    /// about a window of one is answered without looking.
+    full: usize,
 }
 
 /// A stamp for a new set: far from those of others.
@@ -20,13 +23,13 @@ fn new_stamp() -> u64 {
 
 impl Default for ByteSet {
     fn default() -> Self {
-        ByteSet { words: Vec::new(), pinned: Vec::new(), stamp: new_stamp() }
+        ByteSet { words: Vec::new(), pinned: Vec::new(), stamp: new_stamp(), full: 0 }
     }
 }
 
 impl Clone for ByteSet {
     fn clone(&self) -> Self {
-        ByteSet { words: self.words.clone(), pinned: self.pinned.clone(), stamp: new_stamp() }
+        ByteSet { words: self.words.clone(), pinned: self.pinned.clone(), stamp: new_stamp(), full: self.full }
     }
 }
 
@@ -88,7 +91,13 @@ impl ByteSet {
     /// Are all bytes of the range in the set?
     #[inline]
     pub fn has_all(&self, start: usize, len: usize) -> bool {
-        self.is_all(start, len, !0)
+        self.is_full_to(start.saturating_add(len)) || self.is_all(start, len, !0)
+    }
+
+    /// Are all bytes before this one in the set, as far as can be told without looking?
+    #[inline]
+    pub fn is_full_to(&self, end: usize) -> bool {
+        end <= self.full
     }
 
     /// Is no byte of the range in the set?
@@ -129,6 +138,10 @@ impl ByteSet {
     #[inline]
     pub fn insert(&mut self, start: usize, len: usize) {
         apply(&mut self.words, start, len, |word, mask| *word |= mask);
+        let end = start.saturating_add(len);
+        if start <= self.full && end <= self.words.len() * 64 {
+            self.full = self.full.max(end);
+        }
     }
 
     /// As long as this is what it was, whatever was in the set still is.
@@ -164,6 +177,7 @@ impl ByteSet {
             return;
         }
         self.stamp += 1;
+        self.full = self.full.min(start);
         apply(&mut self.words, start, len, |word, mask| *word &= !mask);
         self.keep_pinned(start / 64, start.saturating_add(len).div_ceil(64));
     }
@@ -193,6 +207,9 @@ impl ByteSet {
     /// Are all bytes of the mask in the set?
     #[inline]
     pub fn has_mask(&self, mask: &WordMask) -> bool {
+        if self.is_full_to((mask.first + mask.words.len()) * 64) {
+            return true;
+        }
         let words = self.words.get(mask.first..mask.first + mask.words.len());
         words.is_some_and(|words| {
             let missing = |(word, mask): (&u64, &u64)| mask & !word;
@@ -210,6 +227,7 @@ impl ByteSet {
     /// Takes the bytes of a mask out.
     pub fn remove_mask(&mut self, mask: &WordMask) {
         self.stamp += 1;
+        self.full = self.full.min(mask.first * 64);
         let words = self.words.iter_mut().skip(mask.first);
         words.zip(&mask.words).for_each(|(word, mask)| *word &= !mask);
         self.keep_pinned(mask.first, mask.first + mask.words.len());
@@ -264,6 +282,7 @@ impl ByteSet {
     #[inline]
     fn replace(&mut self, to: usize, len: usize, bits: impl Fn(&ByteSet, usize) -> u64) {
         self.stamp += 1;
+        self.full = self.full.min(to);
         let mut done = 0;
         while done < len {
             let at = to + done;

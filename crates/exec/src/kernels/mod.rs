@@ -271,7 +271,9 @@ fn choose(loops: &mut SmallVec<[Loop; 8]>, run: usize, bits: [u32; OPERANDS], le
     if level == Level::Scalar || run == 0 || loops.iter().any(|l| l.n == 0) {
         return Kind::Scalar;
     }
-    let special = x86::transpose(loops, run, level).or_else(|| x86::narrow(loops, bits, level));
+    let special = x86::boxes(loops, run, level)
+        .or_else(|| x86::transpose(loops, run, level))
+        .or_else(|| x86::narrow(loops, bits, level));
     Kind::Raw(special.unwrap_or_else(|| x86::rows(loops.is_empty(), run, level)))
 }
 

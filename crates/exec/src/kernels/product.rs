@@ -6,6 +6,7 @@ use super::contract::{COLS, ROWS};
 use super::pair::parts;
 use super::stage::{Stage, Tile};
 use crate::nest::{Map, Place};
+use std::cell::Cell;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::{Axis, Layout};
 
@@ -121,7 +122,10 @@ impl Product {
         if !is_apart(left, &left_bytes) || (start != sums && !is_apart(start, &start_bytes)) {
             return None;
         }
-        let mut panels = AlignedBytes::zeroed(self.right.bytes());
+        let mut panels = PANELS.take();
+        if panels.len() < self.right.bytes() {
+            panels = AlignedBytes::zeroed(self.right.bytes());
+        }
         self.right.copy_to(memories.get_mut(right.memory.index())?.as_mut(), right.at, &mut panels).ok()?;
         let parts = parts(memories, [left, start, sums].map(|place| place.memory.index()))?;
         let ends = [left_bytes.end, start_bytes.end, to_bytes.end];
@@ -150,8 +154,14 @@ impl Product {
                 }
             }
         }
+        PANELS.set(panels);
         Some(())
     }
+}
+
+thread_local! {
+    /// Where the right factor's panels lie, kept for the next product.
+    static PANELS: Cell<AlignedBytes> = Cell::default();
 }
 
 #[cfg(target_arch = "x86_64")]

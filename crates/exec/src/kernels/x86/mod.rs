@@ -1,5 +1,6 @@
 //! Kernels for x86-64.
 
+mod boxes;
 pub(super) mod contract;
 mod convert;
 mod crowded;
@@ -18,6 +19,7 @@ mod rows;
 mod transpose;
 mod vector;
 
+pub(super) use boxes::boxes;
 pub(super) use convert::convert;
 pub(super) use cvt::to_bytes;
 pub(super) use dense::{bf16_max, bf16_min, bf16_relu, f16_add, f16_max, f16_min, f16_mul, f16_relu, f16_sub, has_f16};

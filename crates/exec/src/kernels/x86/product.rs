@@ -25,7 +25,7 @@ macro_rules! block {
             let (mut at, mut first) = (0, 0);
             while first < ROWS {
                 // Which half the two vectors lie in, and where; a vector of RUN lanes is one of them.
-                let place = [0, LANES].map(|lane| ((at + lane) / RUN, (at + lane) % RUN));
+                let place = [(at / RUN, at % RUN), ((at + LANES) / RUN, (at + LANES) % RUN)];
                 // SAFETY: two vectors of columns from `at` on, of rows from `first` on, and element `k` of each row.
                 unsafe {
                     let mut block = [[$all(0.0); 2]; $at_once];
