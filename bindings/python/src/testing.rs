@@ -50,7 +50,7 @@ pub fn compare_kernel<'py>(
             wrong.push(format!("%{name} has the shape {g}, and {w} is expected"));
             continue;
         }
-        let found = py.detach(|| compare(elem, &got.bytes, &want, &tolerance)).map_err(failed)?;
+        let found = py.detach(|| compare(elem, got, &want, &tolerance)).map_err(failed)?;
         if !found.is_equal() {
             let places = Places { program, kernel: &kernel, blocks: given::blocks(py, blocks)?, inputs };
             wrong.push(places.report(name, value, &found));

@@ -13,7 +13,7 @@
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
-use crate::compare::{Comparison, Tolerance, compare};
+use crate::compare::{Comparison, Tolerance, compare_bytes};
 use crate::npy::Array;
 use crate::program::{Bindings, Content, From, Inputs, Kernel, Limits, Need, Outcome, Refused, Setting};
 use crate::{Diagnostic, Error, Literal, Program};
@@ -235,7 +235,7 @@ impl Expected {
             let [w, g] = [&want.shape, &shape].map(|s| crate::npy::shape_text(s));
             return Err(Error::request(format!("its shape is {w}, and %{} is {g}", self.name)));
         }
-        compare(elem, got, &want, &self.tolerance)
+        compare_bytes(elem, got, &want, &self.tolerance)
     }
 }
 

@@ -13,10 +13,10 @@
 //!
 //! let got = Array::new(&[2, 2], &[1.0f32, 2.0, 3.0, 4.0])?;
 //! let want = Array::new(&[2, 2], &[1.0f32, 2.0, 3.5, 4.0])?;
-//! let found = compare(Elem::F32, &got.bytes, &want, &Tolerance::default())?;
+//! let found = compare(Elem::F32, &got, &want, &Tolerance::default())?;
 //! assert_eq!((found.different, &found.worst[0].index[..]), (1, &[1, 0][..]));
 //! let near = Tolerance { atol: Some(0.5), ..Tolerance::default() };
-//! assert!(compare(Elem::F32, &got.bytes, &want, &near)?.is_equal());
+//! assert!(compare(Elem::F32, &got, &want, &near)?.is_equal());
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
@@ -81,9 +81,14 @@ impl Comparison {
     }
 }
 
-/// Compares the bytes of an output of an element type with what it should be: an array of the same type, or one of numbers, which are
+/// Compares an output of an element type with what it should be: an array of the same type, or one of numbers, which are
 /// compared by value. The extents of the wanted array count; both have as many elements.
-pub fn compare(elem: Elem, got: &[u8], want: &Array, tolerance: &Tolerance) -> Result<Comparison> {
+pub fn compare(elem: Elem, got: &Array, want: &Array, tolerance: &Tolerance) -> Result<Comparison> {
+    compare_bytes(elem, &got.bytes, want, tolerance)
+}
+
+/// The same where the output lies.
+pub fn compare_bytes(elem: Elem, got: &[u8], want: &Array, tolerance: &Tolerance) -> Result<Comparison> {
     let own = Reader::Elem(elem);
     let is_same_type = want.holds(elem);
     let reader = if is_same_type { Some(own) } else { want.reader() };

@@ -177,11 +177,7 @@ impl MapKernel {
     }
 
     /// The same with a place for each operand there could be.
-    pub(crate) fn run_at<M: AsMut<[u8]>>(
-        &self,
-        memories: &mut [M],
-        at: [Place; OPERANDS],
-    ) -> Result<(), OutOfBounds> {
+    pub(crate) fn run_at<M: AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) -> Result<(), OutOfBounds> {
         let n = self.nest.operands();
         let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
         for k in 0..n {

@@ -25,13 +25,15 @@ pub(super) struct Touched {
     pub pipe: Pipe,
 }
 
+/// Extents and strides of a view.
+type Extents = (Rc<[Form]>, Rc<[Form]>);
+
 /// The same, with what it was asked for.
 #[derive(Debug)]
 pub(super) struct Known {
     touched: Touched,
     shapes: SmallVec<[u32; 4]>,
-    /// Extents and strides of the view.
-    view: Option<(Rc<[Form]>, Rc<[Form]>)>,
+    view: Option<Extents>,
 }
 
 impl Walk<'_> {
@@ -96,8 +98,7 @@ impl Walk<'_> {
             Val::View(view) => Some((self.views[view].dims.clone(), self.views[view].strides.clone())),
             _ => None,
         });
-        let is_known =
-            |(dims, strides): &(Rc<[Form]>, Rc<[Form]>)| dims.iter().chain(&**strides).all(|f| f.known().is_some());
+        let is_known = |(dims, strides): &Extents| dims.iter().chain(&**strides).all(|f| f.known().is_some());
         if view.as_ref().is_none_or(is_known) {
             let shapes = operands.iter().map(|(_, object)| self.shape(*object)).collect();
             self.choices.known.insert(id, Rc::new(Known { touched, shapes, view }));

@@ -39,6 +39,9 @@ pub(super) struct Repeats {
     pub(super) uneven: Vec<OpId>,
 }
 
+/// What an order operation does, and the id that it writes.
+pub(super) type Written = Rc<(Deed, Option<i64>)>;
+
 /// The same, found after these choices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Period {
@@ -89,7 +92,7 @@ pub struct Choices {
     pub(super) known: FxHashMap<OpId, Rc<Known>>,
     pub(super) shapes: FxHashMap<Shape, u32>,
     /// What order operations do on a core, and the ids that they write.
-    pub(super) deeds: FxHashMap<(OpId, Core), Rc<(Deed, Option<i64>)>>,
+    pub(super) deeds: FxHashMap<(OpId, Core), Written>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,
 }
