@@ -55,7 +55,7 @@ fn edges(text: &str, profile: Profile) -> usize {
     let mut parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
     let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
-    let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap();
+    let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap().into_owned();
     let placement = tessera_plan::plan(&parsed.module, &func, profile, &[]).unwrap();
     let synced = insert(&mut parsed.module, &func, profile, &placement, Limits::default()).unwrap();
     let options = Options { mode: Some(Mode::Manual), ..Options::default() };
@@ -73,7 +73,7 @@ fn edges(text: &str, profile: Profile) -> usize {
 
 fn verdict(text: &str, profile: Profile) -> Verdict {
     let parsed = tessera_asm::parse_bytes(text.as_bytes(), Some(profile));
-    let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap();
+    let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap().into_owned();
     let placement = tessera_plan::plan(&parsed.module, &func, profile, &[]).unwrap();
     let options = Options { mode: Some(Mode::Manual), ..Options::default() };
     check(&parsed.module, &func, profile, &placement, text, &options).verdict

@@ -47,7 +47,7 @@ impl Program {
         let parsed = parse(text, Some(profile));
         assert!(!parsed.has_errors(), "{:#?}", parsed.diagnostics);
         let module = parsed.module;
-        let func = inline(&module, module.entry(None).unwrap()).unwrap();
+        let func = inline(&module, module.entry(None).unwrap()).unwrap().into_owned();
         Program {
             module,
             func,

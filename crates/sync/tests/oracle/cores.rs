@@ -244,7 +244,7 @@ fn insert_into(text: &str, profile: Profile) -> Option<usize> {
     let errors: Vec<_> = parsed.diagnostics.iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let mut module = parsed.module;
-    let func = inline(&module, module.entry(None).unwrap()).unwrap();
+    let func = inline(&module, module.entry(None).unwrap()).unwrap().into_owned();
     let placement = tessera_plan::plan(&module, &func, profile, &[]).unwrap();
     let judged = |module: &tessera_ir::Module, func: &Func, mode: Mode| {
         let options = Options { mode: Some(mode), ..Options::default() };
