@@ -58,7 +58,7 @@ impl Walk<'_> {
 
     /// The event of an instruction whose operands are as they were. It has tiles and a view with known extents, no numbers.
     pub(super) fn again(&mut self, id: OpId, op: &Op) -> Option<()> {
-        let known = self.choices.known.get(&id)?.clone();
+        let known = self.choices.known.get(id.index())?.clone()?;
         let mut operands: SmallVec<[(Role, usize); 4]> = SmallVec::new();
         let mut view = None;
         for operand in &op.operands {
@@ -101,7 +101,9 @@ impl Walk<'_> {
         let is_known = |(dims, strides): &Extents| dims.iter().chain(&**strides).all(|f| f.known().is_some());
         if view.as_ref().is_none_or(is_known) {
             let shapes = operands.iter().map(|(_, object)| self.shape(*object)).collect();
-            self.choices.known.insert(id, Rc::new(Known { touched, shapes, view }));
+            let all = &mut self.choices.known;
+            all.resize(all.len().max(id.index() + 1), None);
+            all[id.index()] = Some(Rc::new(Known { touched, shapes, view }));
         }
     }
 }

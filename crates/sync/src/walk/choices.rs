@@ -88,8 +88,8 @@ pub struct Choices {
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
     /// Instructions in loops touch the same bytes on every path.
     pub(super) seen: FxHashMap<OpId, Seen>,
-    /// The same for those that come again on the same kinds of operands.
-    pub(super) known: FxHashMap<OpId, Rc<Known>>,
+    /// By operation, the same for those that come again on the same kinds of operands.
+    pub(super) known: Vec<Option<Rc<Known>>>,
     pub(super) shapes: FxHashMap<Shape, u32>,
     /// What order operations do on a core, and the ids that they write.
     pub(super) deeds: FxHashMap<(OpId, Core), Written>,
