@@ -266,6 +266,9 @@ fn ids_of_an_array_are_known() {
     assert_eq!(body(&looped, "same"), []);
     // An id that is none.
     assert_eq!(body(&[put("c0", "c0"), put("c1", "c8")], "same"), [("flag-id-range", 7)]);
+    // An index that the array has not.
+    let outside = [declare, &put("c2", "c0"), LOAD, ADD];
+    assert_eq!(found(&outside, Profile::A5), [("flag-id-range", 1)]);
     // What nobody put there is not known.
     let unknown = body(&[put("c0", "c0")], "same");
     assert!(unknown.iter().all(|(rule, _)| *rule == "undecided") && !unknown.is_empty(), "{unknown:?}");

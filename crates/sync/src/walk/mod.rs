@@ -375,7 +375,7 @@ impl<'a> Walk<'a> {
     fn op(&mut self, id: OpId, op: &'a Op) -> Res {
         match &op.kind {
             OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
-            OpKind::Other(_) if op.id_array().is_some() => self.ids(op),
+            OpKind::Other(_) if op.id_array().is_some() => self.ids(id, op),
             OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Dense(_) => op.results.iter().for_each(|value| self.argument(*value)),

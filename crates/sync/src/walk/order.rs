@@ -81,10 +81,19 @@ impl<'a> Walk<'a> {
     }
 
     /// What is done with an array of ids. One that nobody put there is not known.
-    pub(super) fn ids(&mut self, op: &Op) {
+    pub(super) fn ids(&mut self, at: OpId, op: &Op) {
         let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.get(v).clone());
-        let index =
-            op.operands.get(1).and_then(|o| self.known(o.arg)).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        let index = op.operands.get(1).and_then(|o| self.known(o.arg));
+        if let (Some(Val::Ids(array)), Some(index)) = (&array, index) {
+            let count = self.arrays[*array].len();
+            if !usize::try_from(index).is_ok_and(|n| n < count) {
+                let what = format!("an array of {count} ids has none at index {index}{}", self.iteration());
+                let help = "use an index inside the array".into();
+                let flag = format!("index {index} of array {array}");
+                self.misuse(Misuse { rule: "flag-id-range", op: at, flag, what, help, always: true });
+            }
+        }
+        let index = index.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         match (op.id_array(), op.results.first().copied(), array) {
             (Some(IdArray::Declare), Some(result), _) => {
                 self.arrays.push(vec![None; self.ty(result).id_array().unwrap_or(0)]);
