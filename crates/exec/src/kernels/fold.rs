@@ -167,7 +167,7 @@ impl BegunFold {
             #[cfg(target_arch = "x86_64")]
             super::x86::row_fold(self.folds)(rows, self.pitch, depth, self.start, &mut out);
             #[cfg(not(target_arch = "x86_64"))]
-            let _ = (rows, self.pitch, depth, self.start);
+            let _ = (rows, self.pitch, depth, self.folds, self.start, &mut out);
             self.put(number, 0, &out);
         }
     }
