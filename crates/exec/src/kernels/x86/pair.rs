@@ -1,5 +1,5 @@
-//! Zip and unzip with vectors of 32 bytes, or of 64 with one shuffle of two registers for each result; rows shorter than one
-//! vector go element by element.
+//! Zip and unzip with 32-byte vectors; rows shorter than one vector go element by element. Unzipping takes 64 bytes where the
+//! machine can, with one shuffle of two registers for each result; zipping is no faster so.
 
 use super::super::pair::RawPair;
 use super::super::{Level, Loop};
@@ -8,24 +8,16 @@ use std::marker::PhantomData;
 
 /// The kernel for rows of `n` elements of `unit` bytes.
 pub(crate) fn pair(zip: bool, unit: i64, n: usize, level: Level) -> Option<RawPair> {
-    if level >= Level::Avx512 && n.saturating_mul(unit as usize) >= LINE {
-        return Some(match (zip, unit) {
-            (true, 1) => zip_lines::<u8>,
-            (true, 2) => zip_lines::<u16>,
-            (true, 4) => zip_lines::<u32>,
-            (true, 8) => zip_lines::<u64>,
-            (false, 1) => unzip_lines::<u8>,
-            (false, 2) => unzip_lines::<u16>,
-            (false, 4) => unzip_lines::<u32>,
-            (false, 8) => unzip_lines::<u64>,
-            _ => return None,
-        });
-    }
+    let lines = !zip && level >= Level::Avx512 && n.saturating_mul(unit as usize) >= LINE;
     Some(match (zip, unit) {
         (true, 1) => self::zip::<u8>,
         (true, 2) => self::zip::<u16>,
         (true, 4) => self::zip::<u32>,
         (true, 8) => self::zip::<u64>,
+        (false, 1) if lines => unzip_lines::<u8>,
+        (false, 2) if lines => unzip_lines::<u16>,
+        (false, 4) if lines => unzip_lines::<u32>,
+        (false, 8) if lines => unzip_lines::<u64>,
         (false, 1) => unzip::<u8>,
         (false, 2) => unzip::<u16>,
         (false, 4) => unzip::<u32>,
@@ -120,32 +112,27 @@ unsafe fn unzip<T>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize)
     }
 }
 
-/// Which elements of two registers of `T` make a register, as numbers of the width of an element.
+/// The numbers of the even and of the odd elements of two registers of `T`, each as wide as an element.
 struct Picks<T>(PhantomData<T>);
 
 impl<T> Picks<T> {
-    /// Zipped, the first and the second register.
-    const LOW: [u8; LINE] = picks(size_of::<T>(), true, 0);
-    const HIGH: [u8; LINE] = picks(size_of::<T>(), true, 1);
-    /// The even and the odd elements.
-    const EVEN: [u8; LINE] = picks(size_of::<T>(), false, 0);
-    const ODD: [u8; LINE] = picks(size_of::<T>(), false, 1);
+    const EVEN: [u8; LINE] = picks(size_of::<T>(), 0);
+    const ODD: [u8; LINE] = picks(size_of::<T>(), 1);
 }
 
-/// The numbers of the elements, of `unit` bytes, of the first or the second of two registers.
-const fn picks(unit: usize, zip: bool, second: usize) -> [u8; LINE] {
-    let lanes = LINE / unit;
+/// Every second number from the first on, in units of so many bytes.
+const fn picks(unit: usize, first: u8) -> [u8; LINE] {
     let mut bytes = [0; LINE];
     let mut k = 0;
-    while k < lanes {
-        bytes[k * unit] = if zip { (k % 2) * lanes + (k + second * lanes) / 2 } else { 2 * k + second } as u8;
+    while k < LINE / unit {
+        bytes[k * unit] = 2 * k as u8 + first;
         k += 1;
     }
     bytes
 }
 
 /// The elements of two registers that have these numbers. With 64 bytes of each, one instruction does what takes three
-/// with 32, and there is only one port for most of those on some machines.
+/// with 32.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn pick<T>(a: __m512i, picks: __m512i, b: __m512i) -> __m512i {
@@ -154,28 +141,6 @@ fn pick<T>(a: __m512i, picks: __m512i, b: __m512i) -> __m512i {
         2 => _mm512_permutex2var_epi16(a, picks, b),
         4 => _mm512_permutex2var_epi32(a, picks, b),
         _ => _mm512_permutex2var_epi64(a, picks, b),
-    }
-}
-
-/// # Safety
-///
-/// The contract of [`RawPair`], for at least a line of elements `T`, on a machine with AVX-512 F, BW and VBMI.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-unsafe fn zip_lines<T>(x: *mut u8, y: *mut u8, both: *mut u8, rows: &Loop, n: usize) {
-    let len = n * size_of::<T>();
-    // SAFETY: the tables have 64 bytes; `k + 64` stays below `len`, and the interleaved row has twice as much.
-    unsafe {
-        let low = _mm512_loadu_si512(Picks::<T>::LOW.as_ptr().cast());
-        let high = _mm512_loadu_si512(Picks::<T>::HIGH.as_ptr().cast());
-        for i in 0..rows.n as isize {
-            let (x, y) = (x.wrapping_offset(i * rows.src).cast_const(), y.wrapping_offset(i * rows.src).cast_const());
-            let both = both.wrapping_offset(i * rows.dst);
-            cover(len, LINE, |k| {
-                let (a, b) = (_mm512_loadu_si512(x.add(k).cast()), _mm512_loadu_si512(y.add(k).cast()));
-                _mm512_storeu_si512(both.add(2 * k).cast(), pick::<T>(a, low, b));
-                _mm512_storeu_si512(both.add(2 * k + LINE).cast(), pick::<T>(a, high, b));
-            });
-        }
     }
 }
 
