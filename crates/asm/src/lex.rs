@@ -148,6 +148,13 @@ impl<'a> Lexer<'a> {
 
     /// The next token. Comments and blank lines go to `trivia`, bad tokens to `sink`.
     pub fn next(&mut self, sink: &mut Sink, trivia: &mut Trivia) -> Token {
+        let mut token = Token::default();
+        self.read(&mut token, sink, trivia);
+        token
+    }
+
+    /// The next token, written where it is kept: one that is copied at once waits for every write before it.
+    pub fn read(&mut self, to: &mut Token, sink: &mut Sink, trivia: &mut Trivia) {
         let mut newlines = u32::from(self.pos == 0);
         let start = loop {
             match self.at(self.pos) {
@@ -159,7 +166,8 @@ impl<'a> Lexer<'a> {
                 b'/' if self.at(self.pos + 1) == b'/' => newlines = self.comment(newlines, trivia),
                 b'#' if newlines > 0 && self.is_hash_comment(self.pos) => newlines = self.comment(newlines, trivia),
                 0 if self.pos >= self.bytes.len() => {
-                    return self.token(Tok::Eof, self.pos, newlines > 0);
+                    *to = self.token(Tok::Eof, self.pos, newlines > 0);
+                    return;
                 }
                 b => {
                     if is_token_start(b) {
@@ -176,10 +184,11 @@ impl<'a> Lexer<'a> {
         if first && self.ends_statement(start) {
             // The token is read again by the next call, which sees no newline before it.
             self.last = Tok::End;
-            return Token { kind: Tok::End, span: Span::new(start as u32, start as u32), first: false };
+            *to = Token { kind: Tok::End, span: Span::new(start as u32, start as u32), first: false };
+            return;
         }
         let kind = self.scan(start, sink);
-        self.token(kind, start, first)
+        *to = self.token(kind, start, first);
     }
 
     fn token(&mut self, kind: Tok, start: usize, first: bool) -> Token {

@@ -171,7 +171,7 @@ fn pairs_of_nests_interleave() {
     let mut random = Random(16);
     for unit in [1u64, 2, 4, 8] {
         for round in 0..120 {
-            let (blocks, rows, n) = (random.range(1, 3), random.range(1, 4), random.range(1, 100));
+            let (blocks, rows, n) = (random.range(1, 3), random.range(1, 4), random.range(1, 300));
             let half = n * unit + random.range(0, 9);
             let both = 2 * n * unit + random.range(0, 9);
             let zip = round % 2 == 0;

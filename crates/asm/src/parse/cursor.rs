@@ -18,7 +18,7 @@ impl<'a> Parser<'a> {
         if token.kind != Tok::End || token.span.start < token.span.end {
             self.prev = token.span;
         }
-        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
+        self.lex.read(&mut self.tok, &mut self.sink, &mut self.trivia);
         token
     }
 
@@ -334,7 +334,7 @@ impl<'a> Parser<'a> {
     fn go_on_behind(&mut self, span: Span) {
         self.lex.seek(span.end as usize);
         self.prev = span;
-        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
+        self.lex.read(&mut self.tok, &mut self.sink, &mut self.trivia);
     }
 
     pub(super) fn type_of(&self, piece: Piece<'_>, fields: &mut Fields) -> types::Res<Type> {
@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
                     // A type has none of these, so its `>` is missing.
                     Some(b'%' | b';' | b'{' | b'}') | None => {
                         self.lex.seek(open.end as usize);
-                        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
+                        self.lex.read(&mut self.tok, &mut self.sink, &mut self.trivia);
                         let text = "the type's `<` is never closed";
                         return self.fail("syntax-unclosed", open, text, "add the closing `>`");
                     }
@@ -388,7 +388,7 @@ impl<'a> Parser<'a> {
             self.lex.seek(end);
         }
         self.prev = Span::new(start.start, end as u32);
-        self.tok = self.lex.next(&mut self.sink, &mut self.trivia);
+        self.lex.read(&mut self.tok, &mut self.sink, &mut self.trivia);
         Ok(Piece { text: self.slice(self.prev), start: start.start })
     }
 

@@ -1,6 +1,7 @@
 //! Which kernel computes a function over its types.
 
 use super::element::*;
+use super::function::*;
 use super::map::{ARGS, Mapped, Op, RawMap, Value, Values, leveled, narrow, paired};
 use super::{Level, cvt};
 use std::marker::PhantomData;

@@ -1,6 +1,7 @@
 //! Folds: one more element to every result, again and again (reduce.md 5).
 
 use super::element::*;
+use super::function::*;
 use super::{Level, Staged, What};
 use crate::nest::{DST, read_bits};
 use smallvec::SmallVec;

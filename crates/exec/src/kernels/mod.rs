@@ -52,6 +52,7 @@ mod element;
 mod fill;
 mod fixpipe;
 mod fold;
+mod function;
 mod fused;
 mod indices;
 mod map;

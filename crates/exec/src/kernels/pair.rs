@@ -47,7 +47,8 @@ impl Pair {
         }
         let swapped = odd < even;
         let (x, y) = if swapped { (y, x) } else { (x, y) };
-        let raw = choose(zip, unit, level.clamped())?;
+        let n = last.extent as usize;
+        let raw = choose(zip, unit, n, level.clamped())?;
         let start = |nest: &Nest, side: usize| nest.base[side] as isize;
         let mut loops: SmallVec<[Loop; 4]> = outer
             .iter()
@@ -57,7 +58,7 @@ impl Pair {
         let pair = Pair {
             raw,
             zip,
-            n: last.extent as usize,
+            n,
             rows,
             outer: loops.iter().map(Loop::outer).collect(),
             starts: [start(x, half), start(y, half), start(x, both)],
@@ -111,11 +112,11 @@ pub(super) fn parts<M: AsMut<[u8]>, const N: usize>(
 }
 
 #[cfg(target_arch = "x86_64")]
-fn choose(zip: bool, unit: i64, level: Level) -> Option<RawPair> {
-    (level >= Level::Avx2).then(|| super::x86::pair(zip, unit))?
+fn choose(zip: bool, unit: i64, n: usize, level: Level) -> Option<RawPair> {
+    (level >= Level::Avx2).then(|| super::x86::pair(zip, unit, n, level))?
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn choose(_: bool, _: i64, _: Level) -> Option<RawPair> {
+fn choose(_: bool, _: i64, _: usize, _: Level) -> Option<RawPair> {
     None
 }

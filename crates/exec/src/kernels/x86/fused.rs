@@ -1,7 +1,8 @@
 //! Functions of f32 one after the other, in registers: what one of them gives the next one takes.
 
-use super::super::element::{Exp, ExpDif, Fun, LANES, Log, Rsqrt};
+use super::super::element::LANES;
 use super::super::fold::{BegunFold, Folds};
+use super::super::function::{Exp, ExpDif, Fun, Log, Rsqrt};
 use super::super::fused::{Act, Bound, FOLDED, Form, Kind, SLOT_ROWS};
 use super::Avx512;
 use super::fold::{Add, Extreme, State};
