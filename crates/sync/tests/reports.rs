@@ -368,3 +368,39 @@ fn an_id_that_fits_no_integer_is_out_of_range() {
         assert_eq!(found(&[&token], profile)[0], ("flag-id-range", 0));
     }
 }
+
+#[test]
+fn patches_of_an_image_are_what_is_read() {
+    // Rows 4 to 7 of the output see rows 3 to 6 of an image of 8 by 8; each of its rows is 256 bytes.
+    let text = |address: u32| {
+        format!(
+            "!i = !pto.conv_tile<mat, NC1HWC0, 1x1x8x8x16xf16>
+!b = !pto.tile_buf<mat, 1x64xf32>
+!left = !pto.tile_buf<loc=left, dtype=f16, rows=32, cols=32>
+func.func @k(%g: !pto.ptr<f32>) {{
+%c1 = arith.constant 1 : index
+%c16 = arith.constant 16 : index
+%c32 = arith.constant 32 : index
+%c64 = arith.constant 64 : index
+%a0 = arith.constant 0 : i64
+%at = arith.constant {address} : i64
+%v = pto.make_tensor_view %g, shape = [%c1, %c64], strides = [%c64, %c1] : !pto.tensor_view<1x64xf32>
+%image = pto.alloc_tile addr = %a0 : !i
+%row = pto.alloc_tile addr = %at : !b
+%l = pto.alloc_tile : !left
+pto.tload ins(%v : !pto.tensor_view<1x64xf32>) outs(%row : !b)
+pto.timg2col ins(%image, %c32, %c16 : !i, index, index) outs(%l : !left) {{kernel = [3, 3], pad = [1, 1, 1, 1]}}
+pto.barrier <PIPE_ALL>
+return
+}}
+"
+        )
+    };
+    for profile in Profile::ALL {
+        for row in 0..8 {
+            let found = report(&text(row * 256), profile).verdict;
+            let wanted = if (3..7).contains(&row) { Verdict::Races } else { Verdict::RaceFree };
+            assert_eq!(found, wanted, "{profile} row {row}");
+        }
+    }
+}
