@@ -2,6 +2,7 @@
 
 use crate::trace::Misuse;
 use crate::walk::Core;
+use std::num::IntErrorKind;
 use tessera_ir::{Op, OpId};
 use tessera_isa::ops::{AttrName, Order, Ordered, Pipe};
 use tessera_isa::profile::Profile;
@@ -80,6 +81,11 @@ impl<'a> Ordering<'a> {
     pub fn deed(&self) -> Deed {
         match self.order {
             Order::Set | Order::Wait | Order::Record | Order::Await => self.flag(),
+            // A word that names no pipe orders nothing: it is no barrier of all of them.
+            Order::Barrier | Order::Events if self.pipe(0).is_none() && !self.words().is_empty() => {
+                let flag = format!("barrier of {}", self.word(0));
+                self.wrong(flag, self.no_pipe(), "name a pipe, PIPE_ALL or an operation class".to_string())
+            }
             Order::Barrier => Deed::Barrier(match self.pipe(0) {
                 Some(Ordered::One(pipe)) => Some(pipe),
                 _ => None,
@@ -156,7 +162,15 @@ impl<'a> Ordering<'a> {
             Order::Take | Order::Release | Order::CoreSet | Order::CoreWait => self.words().get(1),
             _ => self.words().get(2),
         };
-        word.and_then(|w| w.trim_start_matches("EVENT_ID").parse().ok())
+        word.and_then(|w| match w.trim_start_matches("EVENT_ID").parse::<i64>() {
+            Ok(id) => Some(id),
+            // A number that is too large for one is out of range all the same.
+            Err(error) => match error.kind() {
+                IntErrorKind::PosOverflow => Some(i64::MAX),
+                IntErrorKind::NegOverflow => Some(i64::MIN),
+                _ => None,
+            },
+        })
     }
 
     /// Is there a flag with this id?

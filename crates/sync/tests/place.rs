@@ -62,3 +62,36 @@ fn tiles_share_bytes_only_where_flags_order_them() {
     assert_eq!(outcome("", Profile::Cpu, None), Ok((false, Verdict::RaceFree)));
     assert_eq!(outcome(flag, Profile::Cpu, None), Ok((false, Verdict::RaceFree)));
 }
+
+#[test]
+fn nobody_shares_bytes_that_another_core_writes() {
+    // The cube core moves into a tile of UB that no vector core touches; vector tiles lie elsewhere all the same.
+    let text = "!c = !pto.tile_buf<loc=acc, dtype=f32, rows=16, cols=16>
+!v = !pto.tile_buf<vec, 16x16xf32>
+func.func @k() {
+  %shared = pto.alloc_tile : !v
+  pto.section.cube {
+    %p = pto.alloc_tile : !c
+    pto.tmov ins(%p : !c) outs(%shared : !v)
+  }
+  pto.section.vector {
+    %x = pto.alloc_tile : !v
+    %y = pto.alloc_tile : !v
+    pto.tabs ins(%x : !v) outs(%y : !v)
+  }
+  return
+}
+";
+    for profile in [Profile::Cpu, Profile::A5] {
+        let parsed = tessera_asm::parse(text, Some(profile));
+        assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
+        let module = &parsed.module;
+        let func = inline(module, module.entry(None).unwrap()).unwrap();
+        for order in [None, Some(Mode::Manual)] {
+            let placement = place(module, &func, profile, &[], order).unwrap();
+            let options = Options { mode: order, ..Options::default() };
+            let report = check(module, &func, profile, &placement, text, &options);
+            assert_eq!(report.verdict, Verdict::RaceFree, "{profile} {:?}", report.diagnostics);
+        }
+    }
+}

@@ -311,3 +311,96 @@ fn lines_to_add_do_not_wait_for_themselves() {
     let race = races.iter().find(|d| d.rule == "race-raw").unwrap();
     assert!(race.help.as_deref().unwrap().contains("goes round the loop"), "{race:?}");
 }
+
+#[test]
+fn what_fills_a_mat_tile_is_mte2() {
+    // tfillpad and texpands into Mat stand on MTE2, on cpu too (sync.md 1 and 9): MTE1 reads before they write.
+    let fill = |op: &str| {
+        format!(
+            "!p = !pto.tile_buf<loc=mat, dtype=f16, rows=32, cols=32, v_row=20, v_col=32, pad=zero>
+!q = !pto.tile_buf<loc=left, dtype=f16, rows=32, cols=32, v_row=20, v_col=32>
+func.func @k() {{
+%z = arith.constant 0.0 : f16
+%t = pto.alloc_tile : !p
+%l = pto.alloc_tile : !q
+pto.barrier <PIPE_ALL>
+pto.tmov ins(%t : !p) outs(%l : !q)
+{op}
+return
+}}
+"
+        )
+    };
+    for profile in Profile::ALL {
+        for op in ["pto.tfillpad ins(%t : !p) outs(%t : !p)", "pto.texpands ins(%z : f16) outs(%t : !p)"] {
+            let found = report(&fill(op), profile).diagnostics;
+            let notes: Vec<_> = found.iter().flat_map(|d| &d.notes).filter(|n| n.contains("missing")).collect();
+            assert_eq!(notes, ["missing: MTE1 -> MTE2"], "{profile} {op}");
+        }
+    }
+}
+
+#[test]
+fn a_word_that_is_no_pipe_is_no_barrier() {
+    // V of a2a3 may overlap the two additions.
+    let body = |between| [ADD, between, "pto.tadd ins(%y, %y : !v, !v) outs(%x : !v)"];
+    assert_eq!(found(&body("pto.barrier <PIPE_ALL>"), Profile::A2a3), []);
+    assert_eq!(found(&body("pto.barrier <TVEC>"), Profile::A2a3), []);
+    for word in [
+        "pto.barrier <PIPE_MTE4>",
+        "pto.pipe_barrier \"PIPE_MTE4\"",
+        "pto.barrier_sync [<TVECTOR>]",
+        "pto.tsync <TVECTOR>",
+    ] {
+        assert_eq!(found(&body(word), Profile::A2a3), [("flag-pipe", 1)], "{word}");
+        let on_cpu: Vec<_> = found(&body(word), Profile::Cpu);
+        assert_eq!(on_cpu, [("flag-pipe", 1)], "{word}");
+    }
+}
+
+#[test]
+fn an_id_that_fits_no_integer_is_out_of_range() {
+    let huge = "99999999999999999999999";
+    let set = format!("pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID{huge}>]");
+    let token = format!("pto.sync.set <PIPE_V>, {huge}");
+    for profile in [Profile::A2a3, Profile::A5] {
+        assert_eq!(found(&[&set], profile)[0], ("flag-id-range", 0));
+        assert_eq!(found(&[&token], profile)[0], ("flag-id-range", 0));
+    }
+}
+
+#[test]
+fn patches_of_an_image_are_what_is_read() {
+    // Rows 4 to 7 of the output see rows 3 to 6 of an image of 8 by 8; each of its rows is 256 bytes.
+    let text = |address: u32| {
+        format!(
+            "!i = !pto.conv_tile<mat, NC1HWC0, 1x1x8x8x16xf16>
+!b = !pto.tile_buf<mat, 1x64xf32>
+!left = !pto.tile_buf<loc=left, dtype=f16, rows=32, cols=32>
+func.func @k(%g: !pto.ptr<f32>) {{
+%c1 = arith.constant 1 : index
+%c16 = arith.constant 16 : index
+%c32 = arith.constant 32 : index
+%c64 = arith.constant 64 : index
+%a0 = arith.constant 0 : i64
+%at = arith.constant {address} : i64
+%v = pto.make_tensor_view %g, shape = [%c1, %c64], strides = [%c64, %c1] : !pto.tensor_view<1x64xf32>
+%image = pto.alloc_tile addr = %a0 : !i
+%row = pto.alloc_tile addr = %at : !b
+%l = pto.alloc_tile : !left
+pto.tload ins(%v : !pto.tensor_view<1x64xf32>) outs(%row : !b)
+pto.timg2col ins(%image, %c32, %c16 : !i, index, index) outs(%l : !left) {{kernel = [3, 3], pad = [1, 1, 1, 1]}}
+pto.barrier <PIPE_ALL>
+return
+}}
+"
+        )
+    };
+    for profile in Profile::ALL {
+        for row in 0..8 {
+            let found = report(&text(row * 256), profile).verdict;
+            let wanted = if (3..7).contains(&row) { Verdict::Races } else { Verdict::RaceFree };
+            assert_eq!(found, wanted, "{profile} row {row}");
+        }
+    }
+}

@@ -95,6 +95,7 @@ family! { after elementwise::END;
         source: "isa/scalar.md 3",
         forms: &[form!(Plain: Scalar => Dst)],
         sigs: &[
+            in_mat(Profiles::CPU, Types::EqualOf(NUMBERS)),
             anywhere(Types::EqualOf(NUMBERS)),
             vector(Profiles::A2A3, Types::EqualOf(STORED)),
             in_mat(Profiles::A2A3, Types::EqualOf(STORED)),

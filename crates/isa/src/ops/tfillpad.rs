@@ -5,6 +5,7 @@ use super::*;
 const FORMS: &[Form] = &[Form::Plain, Form::Fill];
 
 static SIGS: &[Sig] = &[
+    flow!(Profiles::CPU, FORMS, ALL_LOCS, &[Loc::Mat], &[ANY], Types::Equal, Pipe::Mte2),
     flow!(Profiles::CPU, FORMS, ALL_LOCS, ALL_LOCS, &[ANY], Types::Equal, Pipe::V),
     flow!(Profiles::NPU, FORMS, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND)], Types::Equal, Pipe::V),
     flow!(Profiles::NPU, FORMS, &[Loc::Mat], &[Loc::Mat], &[pair!(NZ, NZ)], Types::Equal, Pipe::Mte2),

@@ -1,7 +1,7 @@
 //! FIFOs: buffers that are reserved for the whole kernel, and tiles that lie in them (isa/structure.md 5).
 
 use super::{Binding, Refs, Root, Walk};
-use tessera_ir::{Core, Op, OpId, ValueId, fifo};
+use tessera_ir::{Core, Op, OpId, Runs, ValueId, fifo};
 use tessera_isa::inst::Space;
 use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::sem::Fifo;
@@ -57,13 +57,18 @@ impl Walk<'_> {
         self.bound[tile.index()] = storage.clone();
     }
 
-    /// What cores of both kinds touch lives for the whole kernel: nobody knows which of them is how far.
+    /// What cores of both kinds touch lives for the whole kernel: nobody knows which of them is how far. A core that
+    /// touches the memory of the other kind does so while that one uses its memory.
     pub(super) fn share(&mut self) {
         let cores = self.func.cores();
+        let is_mixed = self.func.runs() == Runs::Mixed;
         let mut by: Vec<[bool; 2]> = vec![[false; 2]; self.flow.roots.len()];
         for u in &self.flow.uses {
             match cores.get(u.op.index()).copied().flatten() {
-                Some(core) => by[u.root][usize::from(core == Core::Vector)] = true,
+                Some(core) => {
+                    by[u.root][usize::from(core == Core::Vector)] = true;
+                    by[u.root][usize::from(self.flow.roots[u.root].loc == Loc::Vec)] |= is_mixed;
+                }
                 None => by[u.root] = [true; 2],
             }
         }

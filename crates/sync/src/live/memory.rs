@@ -104,6 +104,18 @@ struct Found {
 struct What {
     accesses: Box<[Access]>,
     found: Box<[Found]>,
+    /// Does it write what it also reads? Then all of its operands meet what was there before any of them takes a place.
+    in_place: bool,
+}
+
+/// Is there a byte that one of these reads and another one writes?
+fn is_in_place(accesses: &[Access]) -> bool {
+    let meet = |a: &Access, b: &Access| {
+        let overlap = |(from, to): &(i64, i64)| b.ranges.iter().any(|(first, end)| first < to && from < end);
+        (a.space, a.is_view) == (b.space, b.is_view) && a.ranges.iter().any(overlap)
+    };
+    let is_read = |a: &&Access| a.way == Way::Reads;
+    accesses.iter().filter(is_read).any(|a| accesses.iter().any(|b| b.way.writes() && meet(a, b)))
 }
 
 /// An access that is kept.
@@ -201,7 +213,8 @@ impl Memory {
         }
         let accesses: Box<[Access]> = accesses.into();
         let found = vec![Found::default(); accesses.len()].into();
-        self.whats.push(What { accesses: accesses.clone(), found });
+        let in_place = is_in_place(&accesses);
+        self.whats.push(What { accesses: accesses.clone(), found, in_place });
         let number = self.whats.len() as u32 - 1;
         self.known.insert(accesses, number);
         number
@@ -217,8 +230,11 @@ impl Memory {
         let Done { what, start } = event.done;
         let mut candidates: SmallVec<[Candidate; 2]> = SmallVec::new();
         let several = self.automatic.len() > 1;
-        let Some(What { accesses, found }) = self.whats.get_mut(what as usize) else { return };
-        for (n, (access, found)) in accesses.iter().zip(found).enumerate() {
+        let Some(What { accesses, found, in_place }) = self.whats.get_mut(what as usize) else { return };
+        let (rounds, act) = if *in_place { (2, Act::Meets) } else { (1, Act::MeetsAndStays) };
+        for turn in 0..rounds * accesses.len() {
+            let (n, act) = if turn < accesses.len() { (turn, act) } else { (turn - accesses.len(), Act::Stays) };
+            let (access, found) = (&accesses[n], &mut found[n]);
             if found.shadow == 0 {
                 let next = self.shadows.len() + 1;
                 found.shadow = *self.spaces.entry(access.space).or_insert(next);
@@ -236,7 +252,8 @@ impl Memory {
             }
             for cell in &found.cells {
                 let Some(entries) = self.cells.entries(*cell) else { continue };
-                meet(entries, event, (access, n as u8), several, self.automatic[event.process], &mut candidates);
+                let automatic = self.automatic[event.process];
+                meet(entries, event, (access, n as u8), act, several, automatic, &mut candidates);
             }
         }
         if !candidates.is_empty() {
@@ -405,12 +422,21 @@ impl Memory {
     }
 }
 
+/// What an event does at a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Meets,
+    Stays,
+    MeetsAndStays,
+}
+
 /// An event meets what is kept of a cell, and takes its place there.
 #[inline]
 fn meet<const W: usize>(
     entries: &mut Vec<Entry>,
     event: &Touching<'_, W>,
     (access, own): (&Access, u8),
+    act: Act,
     several: bool,
     automatic: bool,
     candidates: &mut SmallVec<[Candidate; 2]>,
@@ -425,8 +451,15 @@ fn meet<const W: usize>(
         }
         let before = event.clock.has(e.lane, e.position);
         let is_ordered = before || is_own && automatic;
-        if !is_ordered && let Some(conflict) = e.way.conflict(access.way) {
+        if act != Act::Stays
+            && !is_ordered
+            && let Some(conflict) = e.way.conflict(access.way)
+        {
             candidates.push(Candidate { entry: e.clone(), own, conflict });
+        }
+        if act == Act::Meets {
+            at += 1;
+            continue;
         }
         let is_same = e.lane == event.lane && e.op == event.point.op && e.way == access.way;
         if is_same && own_entry.is_none() {
@@ -438,7 +471,7 @@ fn meet<const W: usize>(
             at += 1;
         }
     }
-    if event.is_before_all && !several && access.way == Way::Reads {
+    if act == Act::Meets || event.is_before_all && !several && access.way == Way::Reads {
         return;
     }
     let entry = Entry {

@@ -353,7 +353,7 @@ impl<const W: usize> Live<W> {
                 }
             }
             Deed::Nothing => {}
-            Deed::Wrong(_) => self.told.wrong_pipe(process, op),
+            Deed::Wrong(_) => self.told.wrong_pipe(process, op, turns, id),
         }
     }
 

@@ -30,7 +30,8 @@ struct ToldOf {
     loops: FxHashMap<OpId, u64>,
     /// The first wrong id of each operation.
     ids: Vec<(OpId, Turns, i64)>,
-    pipes: Vec<OpId>,
+    /// Operations that name pipes they cannot, with the id that each has at first.
+    pipes: Vec<(OpId, Turns, Option<i64>)>,
     seen: FxHashSet<OpId>,
     barriers: Vec<(OpId, Pipe)>,
     /// Buffers that were taken, and by whom.
@@ -55,10 +56,10 @@ impl Told {
         }
     }
 
-    pub fn wrong_pipe(&mut self, process: usize, op: OpId) {
+    pub fn wrong_pipe(&mut self, process: usize, op: OpId, turns: &[(OpId, u64)], id: Option<i64>) {
         let Some(told) = self.processes.get_mut(process) else { return };
         if told.seen.insert(op) {
-            told.pipes.push(op);
+            told.pipes.push((op, Turns::new(turns), id));
         }
     }
 
@@ -252,14 +253,26 @@ fn misuses(func: &Func, text: &Text, process: usize, told: &ToldOf, loops: &[Sma
         let order = func.op(op).opcode().and_then(|o| o.order())?;
         Some(Ordering { at: op, op: func.op(op), order, core, profile })
     };
-    let pipes = told.pipes.iter().filter_map(|op| match ordering(*op)?.deed() {
-        Deed::Wrong(misuse) => Some(*misuse),
-        _ => None,
+    let iteration = |op: OpId, turns: &Turns| {
+        let innermost = turns.rounds().last().filter(|_| loops.get(op.index()).is_some_and(|l| !l.is_empty()));
+        innermost.map_or_else(String::new, |n| format!(" in iteration {n}"))
+    };
+    let pipes = told.pipes.iter().flat_map(|(op, turns, id)| {
+        let ordering = ordering(*op);
+        let wrong = ordering.map(|ordering| ordering.deed());
+        let Some((ordering, Deed::Wrong(misuse))) = ordering.zip(wrong) else { return [None, None] };
+        // A flag that is wrong has an id all the same: set and wait are one flag.
+        match ordering.ends().zip(*id) {
+            Some((ends, id)) => {
+                let wrong_id = ordering.flag_id(&ends, id, &iteration(*op, turns));
+                [Some(Misuse { flag: format!("{ends} {id}"), ..*misuse }), wrong_id]
+            }
+            None => [Some(*misuse), None],
+        }
     });
     let ids = told.ids.iter().filter_map(|(op, turns, id)| {
         let ordering = ordering(*op)?;
-        let innermost = turns.rounds().last().filter(|_| loops.get(op.index()).is_some_and(|l| !l.is_empty()));
-        let iteration = innermost.map_or_else(String::new, |n| format!(" in iteration {n}"));
+        let iteration = iteration(*op, turns);
         match ordering.deed() {
             Deed::Flag { from, to, .. } => ordering.flag_id(&format!("{from} → {to}"), *id, &iteration),
             Deed::Buffer { .. } => ordering.buffer_id(Some(*id)).err(),
@@ -267,7 +280,7 @@ fn misuses(func: &Func, text: &Text, process: usize, told: &ToldOf, loops: &[Sma
             _ => None,
         }
     });
-    pipes.chain(ids).collect()
+    pipes.flatten().chain(ids).collect()
 }
 
 /// What is left of processes that wait for ever, as traces; everything else has happened.

@@ -203,3 +203,32 @@ fn the_same_is_found_before_and_during_a_run() {
     }
     assert!((20..220).contains(&races), "{races} programs race");
 }
+
+#[test]
+fn what_reads_in_place_meets_the_reads_before_it() {
+    // Round 0 reads %a and writes %c, round 1 reads %a and writes it: V may still read when V writes.
+    let turns = |between: &str| {
+        format!(
+            "scf.for %i = %c0 to %n step %c1 {{
+    %is = arith.cmpi eq, %i, %c0 : index
+    %to = arith.select %is, %c, %a : {TILE}
+    {between}
+    pto.tadd ins(%a, %a : {TILE}, {TILE}) outs(%to : {TILE})
+  }}"
+        )
+    };
+    let (found, told) = judged(&turns(""), Profile::A2a3, [0, 0], 2);
+    assert_eq!((found, told.iter().map(|d| d.rule).collect()), (Verdict::Races, vec!["race-war"]), "{told:?}");
+    assert_eq!(judged(&turns("pto.barrier <PIPE_V>"), Profile::A2a3, [0, 0], 2).0, Verdict::RaceFree);
+    assert_eq!(judged(&turns(""), Profile::A5, [0, 0], 2).0, Verdict::RaceFree);
+}
+
+#[test]
+fn a_wrong_flag_is_told_of_once_in_a_run() {
+    let body = [flag("set", "V", "V", 0), flag("wait", "V", "V", 0), flag("set", "V", "ALL", 9)].join("\n  ");
+    let (_, told) = judged(&body, Profile::A5, [0, 0], 0);
+    let rules: Vec<_> = told.iter().map(|d| d.rule).collect();
+    assert_eq!(rules, ["flag-pipe", "flag-id-range", "flag-pipe"], "{told:?}");
+    let before = program(&body, Profile::A5).order(&OrderOptions::default()).unwrap();
+    assert_eq!(rules, before.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>());
+}
