@@ -47,7 +47,7 @@ impl Walk<'_> {
         object
     }
 
-    fn shape(&mut self, object: usize) -> u32 {
+    pub(super) fn shape(&mut self, object: usize) -> u32 {
         let object = &mut self.objects[object];
         let shapes = &mut self.choices.shapes;
         *object.shape.get_or_insert_with(|| {

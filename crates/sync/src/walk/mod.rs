@@ -24,13 +24,12 @@ use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::rc::Rc;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{Arg, ArithOp, BlockId, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::cost::Costs;
-use tessera_isa::inst::{Attrs, ConvType, Inst};
+use tessera_isa::inst::{Attrs, ConvType};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
@@ -141,9 +140,6 @@ struct Misused {
     ops: FxHashSet<(OpId, &'static str)>,
     flags: FxHashSet<(&'static str, String)>,
 }
-
-/// The bytes of an instruction as it was last seen.
-type Seen = Box<(Inst, Rc<[crate::bytes::Part]>)>;
 
 pub(crate) struct Walk<'a> {
     pub subject: Subject<'a>,
