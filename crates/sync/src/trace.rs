@@ -95,10 +95,20 @@ impl Sets {
                 set
             }
         };
+        self.given(set)
+    }
+
+    /// The number on this path of one of all sets.
+    pub fn given(&mut self, set: u32) -> SetId {
         *self.given[set as usize].get_or_insert_with(|| {
             self.here.push(set);
             SetId(self.here.len() as u32 - 1)
         })
+    }
+
+    /// Which one of all sets it is, on whatever path.
+    pub fn which(&self, id: SetId) -> u32 {
+        self.here[id.0 as usize]
     }
 
     fn number(&mut self, place: &Place, start: i64, ranges: &Ranges) -> u32 {
@@ -113,7 +123,7 @@ impl Sets {
 
     /// The set of a number.
     pub fn get(&self, id: SetId) -> &Bytes {
-        &self.all[self.here[id.0 as usize] as usize]
+        &self.all[self.which(id) as usize]
     }
 }
 

@@ -171,6 +171,8 @@ pub(crate) struct Walk<'a> {
     turn: SmallVec<[(OpId, u64); 2]>,
     turn_id: u32,
     flags: FxHashMap<crate::trace::Flag, u32>,
+    /// By operation in a loop: the event that a set or a wait with a written id is.
+    plain_flags: Vec<Option<(Pipe, Kind)>>,
     steps: u64,
     /// Where iterations begin, while a loop is tried out.
     marks: Vec<usize>,
@@ -233,6 +235,7 @@ pub(crate) fn walk(
         turn: SmallVec::new(),
         turn_id: 0,
         flags: FxHashMap::default(),
+        plain_flags: Vec::new(),
         steps: 0,
         marks: Vec::new(),
         undo: Vec::new(),
