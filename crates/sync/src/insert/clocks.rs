@@ -195,6 +195,9 @@ impl State {
     }
 }
 
+/// Whoever makes an edge for a dependence of an event at a tick that nothing orders.
+pub type Missing<'a> = dyn FnMut(&Trace, &Dep, (u32, usize)) -> Option<Edge> + 'a;
+
 /// A path, with what depends on what and where a pass over it was.
 pub struct Path {
     pub trace: Trace,
@@ -324,12 +327,7 @@ impl Path {
 
     /// Runs to the end, with new edges from `missing` where dependences are not ordered, and keeps the states. What an
     /// edge that goes round a loop does before it is found is seen only when this is done again.
-    pub fn complete(
-        &mut self,
-        edges: &mut Vec<Option<Edge>>,
-        actions: &mut Actions,
-        missing: &mut dyn FnMut(&Trace, &Dep, (u32, usize)) -> Option<Edge>,
-    ) {
+    pub fn complete(&mut self, edges: &mut Vec<Option<Edge>>, actions: &mut Actions, missing: &mut Missing<'_>) {
         let (mut state, mut past) = (State::default(), Past::default());
         self.kept.clear();
         let mut events = 0;
