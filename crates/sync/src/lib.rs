@@ -213,8 +213,9 @@ fn judged(subjects: &[Subject<'_>], constants: &Constants, text: &str) -> (Repor
     let mut choices = Choices::default();
     let mut undecided = None;
     let mut total = 0;
+    let mut sets = Sets::default();
     loop {
-        let mut sets = Sets::default();
+        sets.restart();
         let mut walked = |subject: &Subject<'_>| walk::walk(*subject, constants, &mut choices, &mut sets);
         match subjects.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>() {
             Ok(traces) => {

@@ -51,9 +51,9 @@ fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mo
     let constants = Constants::new(module, func);
     let mut choices = Choices::default();
     let mut apart = FxHashSet::default();
-    let mut pairs = 0;
+    let (mut pairs, mut sets) = (0, Sets::default());
     loop {
-        let mut sets = Sets::default();
+        sets.restart();
         let trace = walk(subject, &constants, &mut choices, &mut sets).ok()?;
         let order = Order::new(&[&trace], profile, &Between::default());
         let mut tiles: FxHashMap<ValueId, Vec<usize>> = FxHashMap::default();

@@ -60,9 +60,9 @@ pub fn find(subjects: &[Subject<'_>], constants: &Constants, report: &Report) ->
 /// the same paths.
 fn groups(subjects: &[Subject<'_>], constants: &Constants) -> Vec<Vec<OpId>> {
     let mut groups: BTreeSet<BTreeSet<OpId>> = BTreeSet::new();
-    let mut choices = Choices::default();
+    let (mut choices, mut sets) = (Choices::default(), Sets::default());
     loop {
-        let mut sets = Sets::default();
+        sets.restart();
         let mut walked = |subject: &Subject<'_>| walk(*subject, constants, &mut choices, &mut sets);
         let Ok(traces) = subjects.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>() else { break };
         traces.iter().for_each(|trace| of_trace(trace, &mut groups));

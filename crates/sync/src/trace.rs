@@ -56,31 +56,74 @@ impl Bytes {
     }
 }
 
-/// All sets of bytes, each once.
+/// So many places with lists of ranges are remembered.
+const MAX_KNOWN: usize = 1 << 16;
+
+/// All sets of bytes, each once. What was found on one path is known on the next ones, which count their sets anew.
 #[derive(Clone, Debug, Default)]
 pub struct Sets {
     all: Vec<Bytes>,
-    numbers: FxHashMap<Bytes, SetId>,
+    numbers: FxHashMap<Bytes, u32>,
+    /// The same by place and by the very list of ranges, which is kept so that no other one lies where it does.
+    known: FxHashMap<(Root, Terms, i64, usize), (u32, Ranges)>,
+    /// By number on this path: which one of all it is.
+    here: Vec<u32>,
+    /// By all sets: their numbers on this path, if they have any.
+    given: Vec<Option<SetId>>,
 }
 
 impl Sets {
+    /// Another path begins, on which sets are counted from 0.
+    pub fn restart(&mut self) {
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        self.here.drain(..).for_each(|set| self.given[set as usize] = None);
+    }
+
     /// The number of the set of ranges from a place on.
     pub fn of(&mut self, place: &Place, ranges: &Ranges) -> SetId {
         let start = place.start();
+        let key = (place.root, place.at.terms.clone(), start, ranges.as_ptr() as usize);
+        let set = match self.known.get(&key) {
+            Some((set, _)) => *set,
+            None => {
+                let set = self.number(place, start, ranges);
+                if self.known.len() < MAX_KNOWN {
+                    self.known.insert(key, (set, ranges.clone()));
+                }
+                set
+            }
+        };
+        self.given(set)
+    }
+
+    /// The number on this path of one of all sets.
+    pub fn given(&mut self, set: u32) -> SetId {
+        *self.given[set as usize].get_or_insert_with(|| {
+            self.here.push(set);
+            SetId(self.here.len() as u32 - 1)
+        })
+    }
+
+    /// Which one of all sets it is, on whatever path.
+    pub fn which(&self, id: SetId) -> u32 {
+        self.here[id.0 as usize]
+    }
+
+    fn number(&mut self, place: &Place, start: i64, ranges: &Ranges) -> u32 {
         let moved = |(from, to): &(i64, i64)| (from.saturating_add(start), to.saturating_add(start));
         let set = Bytes { root: place.root, terms: place.at.terms.clone(), ranges: ranges.iter().map(moved).collect() };
-        if let Some(id) = self.numbers.get(&set) {
-            return *id;
-        }
-        let id = SetId(self.all.len() as u32);
-        self.all.push(set.clone());
-        self.numbers.insert(set, id);
-        id
+        *self.numbers.entry(set).or_insert_with_key(|set| {
+            self.all.push(set.clone());
+            self.given.push(None);
+            self.all.len() as u32 - 1
+        })
     }
 
     /// The set of a number.
     pub fn get(&self, id: SetId) -> &Bytes {
-        &self.all[id.0 as usize]
+        &self.all[self.which(id) as usize]
     }
 }
 

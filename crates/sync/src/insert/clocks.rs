@@ -36,11 +36,14 @@ enum Action {
     Barrier,
 }
 
-/// The actions of edges, by operation: before it, and after it.
+/// What happens at one place, and for which edges.
+type Here = SmallVec<[(Action, usize); 2]>;
+
+/// The actions of edges, by the number of the operation: before it, and after it.
 #[derive(Debug, Default)]
 pub struct Actions {
-    begin: FxHashMap<OpId, SmallVec<[(Action, usize); 2]>>,
-    end: FxHashMap<OpId, SmallVec<[(Action, usize); 2]>>,
+    begin: Vec<Here>,
+    end: Vec<Here>,
 }
 
 impl Actions {
@@ -61,13 +64,16 @@ impl Actions {
 }
 
 /// Where several stand together, waits come first and sets last, as they are printed.
-fn put(all: &mut FxHashMap<OpId, SmallVec<[(Action, usize); 2]>>, at: OpId, action: (Action, usize)) {
+fn put(all: &mut Vec<Here>, at: OpId, action: (Action, usize)) {
     let rank = |action: &Action| match action {
         Action::Wait | Action::Drain(_) => 0,
         Action::Barrier => 1,
         Action::Set | Action::Prime(_) => 2,
     };
-    let list = all.entry(at).or_default();
+    if all.len() <= at.index() {
+        all.resize_with(at.index() + 1, Here::new);
+    }
+    let list = &mut all[at.index()];
     let place = list.iter().position(|(other, _)| rank(other) > rank(&action.0)).unwrap_or(list.len());
     list.insert(place, action);
 }
@@ -189,6 +195,9 @@ impl State {
     }
 }
 
+/// Whoever makes an edge for a dependence of an event at a tick that nothing orders.
+pub type Missing<'a> = dyn FnMut(&Trace, &Dep, (u32, usize)) -> Option<Edge> + 'a;
+
 /// A path, with what depends on what and where a pass over it was.
 pub struct Path {
     pub trace: Trace,
@@ -292,8 +301,8 @@ impl Path {
         without: usize,
     ) {
         let list = match tick {
-            Tick::Begin(op) => actions.begin.get(&op),
-            Tick::End(op) => actions.end.get(&op),
+            Tick::Begin(op) => actions.begin.get(op.index()),
+            Tick::End(op) => actions.end.get(op.index()),
             Tick::Event(_) => None,
         };
         for (action, n) in list.into_iter().flatten().filter(|(_, n)| *n != without) {
@@ -318,12 +327,7 @@ impl Path {
 
     /// Runs to the end, with new edges from `missing` where dependences are not ordered, and keeps the states. What an
     /// edge that goes round a loop does before it is found is seen only when this is done again.
-    pub fn complete(
-        &mut self,
-        edges: &mut Vec<Option<Edge>>,
-        actions: &mut Actions,
-        missing: &mut dyn FnMut(&Trace, &Dep, u32) -> Option<Edge>,
-    ) {
+    pub fn complete(&mut self, edges: &mut Vec<Option<Edge>>, actions: &mut Actions, missing: &mut Missing<'_>) {
         let (mut state, mut past) = (State::default(), Past::default());
         self.kept.clear();
         let mut events = 0;
@@ -341,7 +345,7 @@ impl Path {
                 if self.is_before(dep.x, &clock) {
                     continue;
                 }
-                let Some(edge) = missing(&self.trace, dep, n) else { continue };
+                let Some(edge) = missing(&self.trace, dep, (n, at)) else { continue };
                 edges.push(Some(edge));
                 let number = edges.len() - 1;
                 actions.add(number, &edge);
@@ -385,35 +389,34 @@ impl Path {
         state.tokens.insert(number, tokens.map(Option::unwrap_or_default).collect());
     }
 
-    /// From where to where an edge makes a difference, and where it shows soon that it does.
-    fn reach(&self, edges: &[Option<Edge>], n: usize) -> Option<(usize, usize, Option<usize>)> {
-        let first = |list: &[usize]| list.first().copied().unwrap_or(usize::MAX);
-        let last = |list: &[usize]| list.last().copied().unwrap_or(0);
-        let (from, until, soon) = match edges[n]? {
-            Edge::Barrier { before, .. } => (first(self.begins(before)), last(self.ends(before)), None),
-            Edge::Pair { before, round: None, .. } => (first(self.begins(before)), last(self.ends(before)), None),
-            Edge::Pair { before, round: Some((id, distance)), .. } => (
-                first(self.begins(before)).min(first(self.ends(id))),
-                last(self.ends(before)).max(last(self.ends(id))),
-                self.begins(before).get(distance as usize).copied(),
-            ),
-        };
-        Some((from, until, soon)).filter(|_| from < usize::MAX)
+    /// The ticks at which an edge makes a difference: whoever waits does not.
+    fn moments_of(&self, edges: &[Option<Edge>], n: usize) -> SmallVec<[usize; 8]> {
+        let Some(Edge::Barrier { before, .. } | Edge::Pair { before, .. }) = edges[n] else { return SmallVec::new() };
+        let mut all = SmallVec::from_slice(self.begins(before));
+        if let Some(Edge::Pair { round: Some((id, _)), .. }) = edges[n] {
+            all.extend_from_slice(self.ends(id));
+            all.sort_unstable();
+        }
+        all
+    }
+
+    /// Does it show at a tick that an edge is needed, because what it was found for there is not ordered without it? The
+    /// edge may do before that what it does: without it even less is ordered.
+    pub fn shows_need(&self, edges: &[Option<Edge>], actions: &Actions, n: usize, tick: usize) -> bool {
+        let moments = self.moments_of(edges, n);
+        let last = moments.partition_point(|t| *t <= tick).checked_sub(1).map(|at| moments[at]);
+        last.is_some_and(|last| self.follow(edges, actions, n, (last, tick + 1), |_, _| {}).is_none())
     }
 
     /// Are all dependences ordered without one edge?
     pub fn is_complete_without(&self, edges: &[Option<Edge>], actions: &Actions, n: usize) -> bool {
-        let Some((from, until, soon)) = self.reach(edges, n) else { return true };
-        // Round a loop the first iterations wait for what is before it; what those after them need shows at once.
-        soon.is_none_or(|soon| self.follow(edges, actions, n, soon, (0, soon + 2 * self.every), |_, _| {}))
-            && self.follow(edges, actions, n, from, (until, usize::MAX), |_, _| {})
+        self.follow_all(edges, actions, n, |_, _| {})
     }
 
     /// Changes the states that are kept to what they are without an edge that nothing needs.
     pub fn remove(&mut self, edges: &[Option<Edge>], actions: &Actions, n: usize) {
-        let Some((from, until, _)) = self.reach(edges, n) else { return };
         let mut states = Vec::new();
-        self.follow(edges, actions, n, from, (until, usize::MAX), |at, state| states.push((at, state.clone())));
+        self.follow_all(edges, actions, n, |at, state| states.push((at, state.clone())));
         for (at, state) in states {
             let kept = &mut self.kept[at];
             kept.now = state.now;
@@ -421,24 +424,43 @@ impl Path {
         }
     }
 
-    /// Follows what becomes of the states without an edge, from a tick on, until it makes no difference after another
-    /// one, or to a last one; false where a dependence is not ordered.
+    /// Follows what becomes of the states without an edge, wherever that makes a difference; false where a dependence is
+    /// not ordered.
+    fn follow_all(
+        &self,
+        edges: &[Option<Edge>],
+        actions: &Actions,
+        n: usize,
+        mut keep: impl FnMut(usize, &State),
+    ) -> bool {
+        let moments = self.moments_of(edges, n);
+        let mut next = 0;
+        while let Some(from) = moments.get(next) {
+            match self.follow(edges, actions, n, (*from, usize::MAX), &mut keep) {
+                Some(same) => next = moments.partition_point(|t| *t < same),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Follows what becomes of the states without an edge, from a tick on, to where that makes no difference any more, or to
+    /// another tick; gives where it came to, and nothing where a dependence is not ordered.
     fn follow(
         &self,
         edges: &[Option<Edge>],
         actions: &Actions,
         n: usize,
-        from: usize,
-        (until, end): (usize, usize),
+        (from, end): (usize, usize),
         mut keep: impl FnMut(usize, &State),
-    ) -> bool {
+    ) -> Option<usize> {
         let start = from / self.every;
         let base = &self.kept[start];
         let mut state = State { now: base.now, tokens: Tokens::default() };
         for (at, tick) in self.trace.ticks.iter().enumerate().take(end).skip(start * self.every) {
-            if at.is_multiple_of(self.every) && at > start * self.every {
-                if at > until && state.is_like(&self.kept[at / self.every], n) {
-                    break;
+            if at.is_multiple_of(self.every) && at > from {
+                if state.is_like(&self.kept[at / self.every], n) {
+                    return Some(at);
                 }
                 keep(at / self.every, &state);
             }
@@ -446,11 +468,11 @@ impl Path {
             if let Tick::Event(event) = *tick {
                 let clock = self.clock(&state, event as usize);
                 if !self.deps[event as usize].iter().all(|dep| self.is_before(dep.x, &clock)) {
-                    return false;
+                    return None;
                 }
                 self.end(&mut state, event as usize, &clock);
             }
         }
-        true
+        Some(usize::MAX)
     }
 }

@@ -13,35 +13,65 @@ pub struct Dep {
     pub accesses: [Access; 2],
 }
 
+/// The accesses of an atom since the last write, itself first, and the positions of those that write.
+#[derive(Clone, Debug, Default)]
+struct Since {
+    all: Vec<(u32, Access)>,
+    writes: Vec<u32>,
+}
+
+impl Since {
+    /// Those that an access must come after. Reads do not wait for reads, of which there may be many.
+    fn conflicting(&self, access: &Access, mut see: impl FnMut(u32, &Access)) {
+        let mut look = |(x, other): &(u32, Access)| {
+            if !(other.adds && access.adds) {
+                see(*x, other);
+            }
+        };
+        match access.writes {
+            true => self.all.iter().for_each(look),
+            false => self.writes.iter().for_each(|at| look(&self.all[*at as usize])),
+        }
+    }
+
+    fn push(&mut self, y: u32, access: &Access) {
+        // Sums are not ordered among each other: what was before them stays.
+        if access.writes && !access.adds {
+            self.all.clear();
+            self.writes.clear();
+        }
+        if self.all.last().is_none_or(|(x, last)| (*x, last.writes) != (y, access.writes)) {
+            if access.writes {
+                self.writes.push(self.all.len() as u32);
+            }
+            self.all.push((y, *access));
+        }
+    }
+}
+
 /// By event: what it must come after, from the nearest to the farthest. What is implied through the last write of a
 /// byte is left out.
 pub fn deps(trace: &Trace, sets: &Sets) -> Vec<SmallVec<[Dep; 2]>> {
     let atoms = Atoms::new(sets, trace.accesses.iter().map(|a| a.set));
-    // By atom: the accesses since the last write, itself first.
-    let mut since: Vec<Vec<(u32, Access)>> = vec![Vec::new(); atoms.count];
+    let mut since: Vec<Since> = vec![Since::default(); atoms.count];
+    // By event: the one for which it was last found.
+    let mut found = vec![u32::MAX; trace.events.len()];
     let mut all: Vec<SmallVec<[Dep; 2]>> = vec![SmallVec::new(); trace.events.len()];
     for (y, deps) in all.iter_mut().enumerate() {
         for access in trace.accesses_of(y) {
             for atom in atoms.of(access.set) {
-                for (x, other) in &since[*atom as usize] {
-                    let conflict = (other.writes || access.writes) && !(other.adds && access.adds);
-                    if conflict && !deps.iter().any(|d| d.x == *x) {
-                        deps.push(Dep { x: *x, accesses: [*other, *access] });
+                since[*atom as usize].conflicting(access, |x, other| {
+                    if found[x as usize] != y as u32 {
+                        found[x as usize] = y as u32;
+                        deps.push(Dep { x, accesses: [*other, *access] });
                     }
-                }
+                });
             }
         }
         deps.sort_by_key(|d| std::cmp::Reverse(d.x));
         for access in trace.accesses_of(y) {
             for atom in atoms.of(access.set) {
-                let list = &mut since[*atom as usize];
-                // Sums are not ordered among each other: what was before them stays.
-                if access.writes && !access.adds {
-                    list.clear();
-                }
-                if list.last().is_none_or(|(x, last)| (*x as usize, last.writes) != (y, access.writes)) {
-                    list.push((y as u32, *access));
-                }
+                since[*atom as usize].push(y as u32, access);
             }
         }
     }

@@ -84,6 +84,8 @@ struct Reason {
     first: (OpId, Role),
     second: (OpId, Role),
     conflict: Conflict,
+    /// The path, and the tick there, where it was not ordered.
+    seen: (usize, usize),
 }
 
 /// Inserts the order operations that an inlined function needs whose tiles are placed, and judges the result.
@@ -231,9 +233,9 @@ fn paths(
     let mut total = 0;
     let constants = Constants::new(module, func);
     let mut choices = Choices::default();
-    let mut paths = Vec::new();
+    let (mut paths, mut sets) = (Vec::new(), Sets::default());
     loop {
-        let mut sets = Sets::default();
+        sets.restart();
         let mut walked = |core: &Core| walk(subject(core), &constants, &mut choices, &mut sets);
         let traces = all.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>();
         let traces = traces.map_err(|Undecided { span, why }| unknown(&why, span))?;
@@ -270,18 +272,18 @@ impl Work<'_> {
         let (func, points) = (self.func, self.points);
         loop {
             let before = self.edges.len();
-            for path in &mut self.paths {
+            for (number, path) in self.paths.iter_mut().enumerate() {
                 let reasons = &mut self.reasons;
                 let known: FxHashSet<Edge> = self.edges.iter().flatten().copied().collect();
                 let mut made = FxHashSet::default();
-                let mut missing = |trace: &Trace, dep: &Dep, y: u32| {
+                let mut missing = |trace: &Trace, dep: &Dep, (y, tick): (u32, usize)| {
                     let found = edges::edge(func, points, trace, dep.x as usize, y as usize)?;
                     // An edge that is there and does not order it would not the second time.
                     let found = match known.contains(&found) || !made.insert(found) {
                         true => Edge::Barrier { core: found.core(), pipe: None, before: trace.events[y as usize].op },
                         false => found,
                     };
-                    reasons.push(reason(trace, dep, y));
+                    reasons.push(reason(trace, dep, y, (number, tick)));
                     Some(found)
                 };
                 path.complete(&mut self.edges, &mut self.actions, &mut missing);
@@ -303,6 +305,11 @@ impl Work<'_> {
             if !complex {
                 continue;
             }
+            // Most are needed for what they were made for.
+            let (path, tick) = self.reasons[n].seen;
+            if self.paths[path].shows_need(&self.edges, &self.actions, n, tick) {
+                continue;
+            }
             if self.paths.iter().all(|path| path.is_complete_without(&self.edges, &self.actions, n)) {
                 self.paths.iter_mut().for_each(|path| path.remove(&self.edges, &self.actions, n));
                 self.edges[n] = None;
@@ -319,7 +326,7 @@ impl Work<'_> {
     }
 }
 
-fn reason(trace: &Trace, dep: &Dep, y: u32) -> Reason {
+fn reason(trace: &Trace, dep: &Dep, y: u32, seen: (usize, usize)) -> Reason {
     let [a, b] = dep.accesses;
     let conflict = match (a.writes, b.writes) {
         (true, true) => Conflict::Waw,
@@ -327,5 +334,5 @@ fn reason(trace: &Trace, dep: &Dep, y: u32) -> Reason {
         _ => Conflict::War,
     };
     let op = |n: u32| trace.events[n as usize].op;
-    Reason { first: (op(dep.x), a.role), second: (op(y), b.role), conflict }
+    Reason { first: (op(dep.x), a.role), second: (op(y), b.role), conflict, seen }
 }

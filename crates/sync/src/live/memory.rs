@@ -4,14 +4,15 @@
 //! what is done before a write is of no interest after it. In a kernel on several cores, where every pair of program
 //! points counts, it keeps the last access of each.
 
-use super::clock::{Clock, LANES, Lane};
-use super::event::{Done, Point, Turns};
+use super::clock::{LANES, Lane};
+use super::event::{Done, Turns};
+use super::kept::{Act, Entry, Touching, meet};
+use super::pairs::Pairs;
 use super::shadow::{CellId, Cells, Shadow};
 use crate::bytes::Ranges;
 use crate::races::Conflict;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::sync::Arc;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
@@ -44,7 +45,7 @@ impl Way {
         self != Way::Reads
     }
 
-    fn conflict(self, later: Way) -> Option<Conflict> {
+    pub fn conflict(self, later: Way) -> Option<Conflict> {
         match (self, later) {
             (Way::Reads, Way::Reads) | (Way::Adds, Way::Adds) => None,
             (Way::Reads, _) => Some(Conflict::War),
@@ -54,7 +55,7 @@ impl Way {
     }
 
     /// Does it conflict with whatever the other one conflicts with?
-    fn covers(self, other: Way) -> bool {
+    pub fn covers(self, other: Way) -> bool {
         self == Way::Writes || self == other
     }
 }
@@ -118,31 +119,6 @@ fn is_in_place(accesses: &[Access]) -> bool {
     accesses.iter().filter(is_read).any(|a| accesses.iter().any(|b| b.way.writes() && meet(a, b)))
 }
 
-/// An access that is kept.
-#[derive(Clone, Debug)]
-struct Entry {
-    lane: Lane,
-    way: Way,
-    access: u8,
-    position: u32,
-    op: OpId,
-    index: u32,
-    done: Done,
-    /// What is done before it, in its own process.
-    clock: [u32; LANES],
-    turns: Turns,
-    /// The first round of it that was seen, and its position.
-    first: (Turns, u32),
-    /// By pipe of its process: the first event that raced with it, one more than its position.
-    raced: Option<Arc<[u32; LANES]>>,
-}
-
-impl Entry {
-    fn process(&self) -> usize {
-        usize::from(self.lane) / LANES
-    }
-}
-
 /// One of two accesses that race.
 #[derive(Clone, Debug)]
 pub struct Side {
@@ -164,18 +140,6 @@ pub struct Race {
     pub apart: usize,
 }
 
-/// An event that touches bytes.
-pub struct Touching<'a, const W: usize> {
-    pub process: usize,
-    pub lane: Lane,
-    pub position: u32,
-    pub clock: &'a Clock<W>,
-    pub point: &'a Point,
-    pub done: Done,
-    /// Is everything later after it anyway?
-    pub is_before_all: bool,
-}
-
 /// All memories of a block.
 #[derive(Debug, Default)]
 pub struct Memory {
@@ -186,7 +150,9 @@ pub struct Memory {
     cells: Cells<Entry>,
     /// By process: is its order left to the assembler?
     automatic: Vec<bool>,
-    reported: FxHashSet<(OpId, OpId)>,
+    reported: Pairs,
+    /// By process: the last place in program order of what has happened, one more.
+    latest: Vec<u32>,
     between: FxHashSet<(OpId, OpId)>,
     noted: FxHashSet<OpId>,
     pub races: Vec<Race>,
@@ -203,7 +169,7 @@ struct Candidate {
 
 impl Memory {
     pub fn new(automatic: Vec<bool>) -> Memory {
-        Memory { automatic, ..Memory::default() }
+        Memory { latest: vec![0; automatic.len()], automatic, ..Memory::default() }
     }
 
     /// The number of an instruction with these operands.
@@ -227,37 +193,95 @@ impl Memory {
 
     /// An event touches its bytes.
     pub fn touch<const W: usize>(&mut self, event: &Touching<'_, W>) {
-        let Done { what, start } = event.done;
-        let mut candidates: SmallVec<[Candidate; 2]> = SmallVec::new();
+        self.locate(event.done);
         let several = self.automatic.len() > 1;
-        let Some(What { accesses, found, in_place }) = self.whats.get_mut(what as usize) else { return };
-        let (rounds, act) = if *in_place { (2, Act::Meets) } else { (1, Act::MeetsAndStays) };
-        for turn in 0..rounds * accesses.len() {
-            let (n, act) = if turn < accesses.len() { (turn, act) } else { (turn - accesses.len(), Act::Stays) };
-            let (access, found) = (&accesses[n], &mut found[n]);
-            if found.shadow == 0 {
-                let next = self.shadows.len() + 1;
-                found.shadow = *self.spaces.entry(access.space).or_insert(next);
-                if found.shadow == next {
-                    self.shadows.push(Shadow::new());
+        let is_next = self.latest.get(event.process).is_some_and(|latest| event.point.index >= *latest);
+        if is_next && let Some(latest) = self.latest.get_mut(event.process) {
+            *latest = event.point.index + 1;
+        }
+        if is_next && !several && !self.races.is_empty() && self.is_told(event) {
+            let mut raced: SmallVec<[u32; 32]> = SmallVec::new();
+            self.meet_all(event, |entry, _, _| {
+                entry.mark(event);
+                raced.push(entry.index);
+            });
+            self.mark(event, raced);
+            return;
+        }
+        let mut candidates: SmallVec<[Candidate; 2]> = SmallVec::new();
+        let found =
+            |entry: &mut Entry, own, conflict| candidates.push(Candidate { entry: entry.clone(), own, conflict });
+        self.meet_all(event, found);
+        if !candidates.is_empty() {
+            self.judge(event, candidates);
+        }
+    }
+
+    /// Finds the cells of an instruction's operands, where they may be others than the last time.
+    #[inline]
+    fn locate(&mut self, Done { what, start }: Done) {
+        let Some(What { accesses, found, .. }) = self.whats.get_mut(what as usize) else { return };
+        // One operand may cut the cells of another one; the second time nothing is cut.
+        loop {
+            let mut is_cut = false;
+            for (n, (access, found)) in accesses.iter().zip(found.iter_mut()).enumerate() {
+                if found.shadow == 0 {
+                    let next = self.shadows.len() + 1;
+                    found.shadow = *self.spaces.entry(access.space).or_insert(next);
+                    if found.shadow == next {
+                        self.shadows.push(Shadow::new());
+                    }
                 }
-            }
-            let Some(shadow) = self.shadows.get_mut(found.shadow - 1) else { continue };
-            let by = access.shift(start);
-            if found.stamp != shadow.stamp || found.start != by {
+                let Some(shadow) = self.shadows.get_mut(found.shadow - 1) else { continue };
+                let by = access.shift(start);
+                if found.stamp == shadow.stamp && found.start == by {
+                    continue;
+                }
+                let before = shadow.stamp;
                 let bytes =
                     access.ranges.iter().map(|(from, to)| ((from + by).max(0) as usize, (to + by).max(0) as usize));
                 found.cells = shadow.locate(&mut self.cells, bytes);
                 (found.stamp, found.start) = (shadow.stamp, by);
+                is_cut |= n > 0 && shadow.stamp != before;
             }
-            for cell in &found.cells {
-                let Some(entries) = self.cells.entries(*cell) else { continue };
-                let automatic = self.automatic[event.process];
-                meet(entries, event, (access, n as u8), act, several, automatic, &mut candidates);
+            if !is_cut {
+                return;
             }
         }
-        if !candidates.is_empty() {
-            self.judge(event, candidates);
+    }
+
+    /// Was every race of an event that is next in program order reported, if it has any? Then it is only noted.
+    fn is_told<const W: usize>(&self, event: &Touching<'_, W>) -> bool {
+        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return true };
+        if self.automatic[event.process] || self.races.len() > MAX_RACES {
+            return true;
+        }
+        let row = self.reported.row(event.point.op);
+        let is_told = |entry: &Entry, way: Way| {
+            entry.index == event.point.index
+                || entry.way.conflict(way).is_none()
+                || event.clock.has(entry.lane, entry.position)
+                || row.is_some_and(|row| row.contains(entry.op))
+        };
+        accesses.iter().zip(found).all(|(access, found)| {
+            let mut entries = found.cells.iter().flat_map(|cell| self.cells.kept(*cell));
+            entries.all(|entry| is_told(entry, access.way))
+        })
+    }
+
+    /// An event meets what is kept of all its cells, and is told of those that race with it.
+    #[inline]
+    fn meet_all<const W: usize>(&mut self, event: &Touching<'_, W>, mut race: impl FnMut(&mut Entry, u8, Conflict)) {
+        let Some(What { accesses, found, in_place }) = self.whats.get(event.done.what as usize) else { return };
+        let (several, automatic) = (self.automatic.len() > 1, self.automatic[event.process]);
+        let acts: &[Act] = if *in_place { &[Act::Meets, Act::Stays] } else { &[Act::MeetsAndStays] };
+        for act in acts {
+            for (n, (access, found)) in accesses.iter().zip(found).enumerate() {
+                for cell in &found.cells {
+                    let Some(entries) = self.cells.entries(*cell) else { continue };
+                    meet(entries, event, (access, n as u8), *act, (several, automatic), &mut race);
+                }
+            }
         }
     }
 
@@ -287,7 +311,7 @@ impl Memory {
             // What waited for a later set happens after what follows it in program order.
             let is_first = c.entry.index < event.point.index;
             let pair = if is_first { (c.entry.op, event.point.op) } else { (event.point.op, c.entry.op) };
-            if self.reported.contains(&pair) || self.races.len() > MAX_RACES || self.is_left_out(event, c, &within) {
+            if self.reported.contains(pair) || self.races.len() > MAX_RACES || self.is_left_out(event, c, &within) {
                 continue;
             }
             let x = self.side(event.process, c.entry.lane, (c.entry.op, c.entry.turns), (c.entry.done, c.entry.access));
@@ -303,27 +327,25 @@ impl Memory {
             self.reported.insert(pair);
             self.races.push(race);
         }
-        self.mark(event, &within);
+        self.mark(event, within.iter().map(|c| c.entry.index).collect());
     }
 
-    /// Notes with what is kept that this event raced with it.
-    fn mark<const W: usize>(&mut self, event: &Touching<'_, W>, raced: &[Candidate]) {
-        let cells: SmallVec<[CellId; 4]> = self
-            .whats
-            .get(event.done.what as usize)
-            .into_iter()
-            .flat_map(|what| what.found.iter().flat_map(|found| found.cells.iter().copied()))
-            .collect();
-        let own = usize::from(event.lane) % LANES;
-        for cell in cells {
-            let Some(entries) = self.cells.entries(cell) else { continue };
-            for entry in entries.iter_mut().filter(|e| e.process() == event.process) {
-                let is_known = |raced: &Arc<[u32; LANES]>| (1..=event.position + 1).contains(&raced[own]);
-                if entry.raced.as_ref().is_some_and(is_known) {
-                    continue;
+    /// Notes with all that is kept of them that some raced with this event, wherever they touched its bytes. They are given by
+    /// their places in program order.
+    fn mark<const W: usize>(&mut self, event: &Touching<'_, W>, mut raced: SmallVec<[u32; 32]>) {
+        let Some(What { found, .. }) = self.whats.get(event.done.what as usize).filter(|_| !raced.is_empty()) else {
+            return;
+        };
+        let mut is_sorted = false;
+        for cell in found.iter().flat_map(|found| &found.cells) {
+            let Some(entries) = self.cells.entries(*cell) else { continue };
+            let unmarked = |e: &&mut Entry| e.process() == event.process && !e.is_marked(event);
+            for entry in entries.iter_mut().filter(unmarked) {
+                if !std::mem::replace(&mut is_sorted, true) {
+                    raced.sort_unstable();
                 }
-                if raced.binary_search_by_key(&entry.index, |c| c.entry.index).is_ok() {
-                    Arc::make_mut(entry.raced.get_or_insert_default())[own] = event.position + 1;
+                if raced.binary_search(&entry.index).is_ok() {
+                    entry.mark(event);
                 }
             }
         }
@@ -334,7 +356,7 @@ impl Memory {
         let own = event.clock.of(event.process);
         let is_before = |raced: &[u32; LANES]| raced.iter().zip(&own).any(|(first, done)| *first > 0 && done >= first);
         let same = |c: &&Candidate| c.entry.index == x.entry.index;
-        if all.iter().filter(same).any(|c| c.entry.raced.as_deref().is_some_and(is_before)) {
+        if all.iter().filter(same).any(|c| is_before(&c.entry.raced)) {
             return true;
         }
         let (low, high) = (x.entry.index.min(event.point.index), x.entry.index.max(event.point.index));
@@ -419,76 +441,5 @@ impl Memory {
             Conflict::Waw => Race { x, y, conflict: c.conflict, apart: usize::MAX },
         };
         self.races.push(race);
-    }
-}
-
-/// What an event does at a cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Act {
-    Meets,
-    Stays,
-    MeetsAndStays,
-}
-
-/// An event meets what is kept of a cell, and takes its place there.
-#[inline]
-fn meet<const W: usize>(
-    entries: &mut Vec<Entry>,
-    event: &Touching<'_, W>,
-    (access, own): (&Access, u8),
-    act: Act,
-    several: bool,
-    automatic: bool,
-    candidates: &mut SmallVec<[Candidate; 2]>,
-) {
-    // Where the same program point has its entry: whoever comes later is after the first only where it is after the second.
-    let (mut own_entry, mut at) = (None, 0);
-    while let Some(e) = entries.get(at) {
-        let is_own = e.process() == event.process;
-        if is_own && e.index == event.point.index {
-            at += 1;
-            continue;
-        }
-        let before = event.clock.has(e.lane, e.position);
-        let is_ordered = before || is_own && automatic;
-        if act != Act::Stays
-            && !is_ordered
-            && let Some(conflict) = e.way.conflict(access.way)
-        {
-            candidates.push(Candidate { entry: e.clone(), own, conflict });
-        }
-        if act == Act::Meets {
-            at += 1;
-            continue;
-        }
-        let is_same = e.lane == event.lane && e.op == event.point.op && e.way == access.way;
-        if is_same && own_entry.is_none() {
-            own_entry = Some((at, e.first));
-            at += 1;
-        } else if is_same || !several && before && access.way.covers(e.way) {
-            entries.swap_remove(at);
-        } else {
-            at += 1;
-        }
-    }
-    if act == Act::Meets || event.is_before_all && !several && access.way == Way::Reads {
-        return;
-    }
-    let entry = Entry {
-        lane: event.lane,
-        way: access.way,
-        access: own,
-        position: event.position,
-        op: event.point.op,
-        index: event.point.index,
-        done: event.done,
-        clock: event.clock.of(event.process),
-        turns: event.point.turns,
-        first: own_entry.map_or((event.point.turns, event.position), |(_, first)| first),
-        raced: None,
-    };
-    match own_entry.and_then(|(at, _)| entries.get_mut(at)) {
-        Some(place) => *place = entry,
-        None => entries.push(entry),
     }
 }

@@ -7,8 +7,10 @@
 
 mod clock;
 mod event;
+mod kept;
 mod lines;
 mod memory;
+mod pairs;
 mod pipes;
 mod report;
 mod shadow;
@@ -24,8 +26,9 @@ use crate::slots::Spot;
 use crate::trace::{Kind as Traced, Line};
 use crate::walk::Core;
 use event::{Act, Done, Event, Point};
+use kept::Touching;
 use lines::Lines;
-use memory::{Access, Memory, Touching, Way};
+use memory::{Access, Memory, Way};
 use pipes::Pipes;
 use report::Told;
 use smallvec::SmallVec;

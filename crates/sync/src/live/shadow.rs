@@ -40,6 +40,11 @@ impl<T> Default for Cells<T> {
 
 impl<T> Cells<T> {
     #[inline]
+    pub fn kept(&self, cell: CellId) -> &[T] {
+        self.list.get(cell as usize).map_or(&[], |cell| &cell.entries)
+    }
+
+    #[inline]
     pub fn entries(&mut self, cell: CellId) -> Option<&mut Vec<T>> {
         self.list.get_mut(cell as usize).map(|cell| &mut cell.entries)
     }

@@ -1,11 +1,12 @@
 //! Instructions that are come across again, on the same kinds of operands: they touch the same parts of them.
 
 use super::global::View;
-use super::{Object, Val, Walk};
+use super::{Core, Object, Val, Walk};
 use crate::bytes::Part;
 use crate::form::Form;
-use crate::trace::Kind;
+use crate::trace::{Access, Kind, Root};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::rc::Rc;
 use tessera_ir::{Op, OpId};
 use tessera_isa::inst::Inst;
@@ -34,7 +35,19 @@ pub(super) struct Known {
     touched: Touched,
     shapes: SmallVec<[u32; 4]>,
     view: Option<Extents>,
+    placed: RefCell<SmallVec<[Placed; 2]>>,
 }
+
+/// The accesses of an instruction on a core with its tiles and its view in these places, each with its set among all.
+#[derive(Debug)]
+struct Placed {
+    core: Core,
+    places: SmallVec<[(Root, i64); 4]>,
+    accesses: SmallVec<[(u32, Access); 4]>,
+}
+
+/// In so many places an instruction is remembered: loops take tiles in turn.
+const MAX_PLACED: usize = 4;
 
 impl Walk<'_> {
     /// A tile that becomes another one.
@@ -47,7 +60,7 @@ impl Walk<'_> {
         object
     }
 
-    fn shape(&mut self, object: usize) -> u32 {
+    pub(super) fn shape(&mut self, object: usize) -> u32 {
         let object = &mut self.objects[object];
         let shapes = &mut self.choices.shapes;
         *object.shape.get_or_insert_with(|| {
@@ -73,16 +86,46 @@ impl Walk<'_> {
         let place = match (view.map(|view| &self.views[view]), &known.view) {
             (None, None) => None,
             (Some(View { dims, strides, place, .. }), Some(view)) if *dims == view.0 && *strides == view.1 => {
-                Some(place.clone())
+                Some(place)
             }
             _ => return None,
         };
         if !is_same {
             return None;
         }
-        let accesses = self.accesses(&known.touched, &operands, place.as_ref());
+        let tiles = operands.iter().map(|(_, object)| &self.objects[*object].place);
+        let places: Option<SmallVec<[(Root, i64); 4]>> =
+            tiles.chain(place).map(|place| Some((place.root, place.at.known()?))).collect();
+        let accesses = match places {
+            Some(places) => self.placed(&known, places, &operands, view),
+            None => self.accesses(&known.touched, &operands, place.cloned().as_ref()),
+        };
         self.event(id, Some(known.touched.pipe), Kind::Work, &accesses);
         Some(())
+    }
+
+    /// The accesses of an instruction whose operands lie in known places, for which they are asked once.
+    fn placed(
+        &mut self,
+        known: &Known,
+        places: SmallVec<[(Root, i64); 4]>,
+        operands: &[(Role, usize)],
+        view: Option<usize>,
+    ) -> SmallVec<[Access; 4]> {
+        let core = self.subject.core;
+        let mut all = known.placed.borrow_mut();
+        if let Some(placed) = all.iter().find(|placed| placed.core == core && placed.places == places) {
+            let given = |(set, access): &(u32, Access)| Access { set: self.sets.given(*set), ..*access };
+            return placed.accesses.iter().map(given).collect();
+        }
+        let view = view.map(|view| self.views[view].place.clone());
+        let accesses = self.accesses(&known.touched, operands, view.as_ref());
+        if all.len() >= MAX_PLACED {
+            all.clear();
+        }
+        let which = accesses.iter().map(|access| (self.sets.which(access.set), *access)).collect();
+        all.push(Placed { core, places, accesses: which });
+        accesses
     }
 
     /// Keeps what an instruction does for when it comes again.
@@ -103,7 +146,7 @@ impl Walk<'_> {
             let shapes = operands.iter().map(|(_, object)| self.shape(*object)).collect();
             let all = &mut self.choices.known;
             all.resize(all.len().max(id.index() + 1), None);
-            all[id.index()] = Some(Rc::new(Known { touched, shapes, view }));
+            all[id.index()] = Some(Rc::new(Known { touched, shapes, view, placed: RefCell::default() }));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Choices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
 
+use super::Core;
 use super::again::{Known, Shape};
-use super::{Core, Seen};
+use super::tiles::{Alike, Seen};
 use crate::deed::Deed;
 use crate::form::{Expr, Form, Symbols, Terms};
 use crate::trace::Misuse;
@@ -86,8 +87,8 @@ pub struct Choices {
     /// What was wrong in iterations of a loop that has no period.
     pub wrong: Vec<Misuse>,
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
-    /// Instructions in loops touch the same bytes on every path.
-    pub(super) seen: FxHashMap<OpId, Seen>,
+    /// What instructions touch that are the same but for where their tiles lie.
+    pub(super) alike: FxHashMap<Alike, Vec<Seen>>,
     /// By operation, the same for those that come again on the same kinds of operands.
     pub(super) known: Vec<Option<Rc<Known>>>,
     pub(super) shapes: FxHashMap<Shape, u32>,

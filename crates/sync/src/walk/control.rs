@@ -7,7 +7,7 @@ use super::{Core, Res, Val, Walk};
 use crate::Undecided;
 use crate::form::{Expr, Form};
 use crate::trace::Root;
-use tessera_ir::edges::{For, If, Select, While};
+use tessera_ir::edges::{Control, For, If, Select, While};
 use tessera_ir::{Arg, ArithOp, Op, OpId, OpKind, ValueId};
 
 /// How often a loop of unknown trip count runs while one around it is tried out.
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
             Some(true) => Some(TRIED),
             Some(false) => {
                 let peeled = self.peeled(&[f.body], &self.counters(&f, lower.known().zip(step.known())));
-                let repeats = self.period(op.span, weight, peeled, rounds)?;
+                let repeats = self.period(op.span, weight, (peeled, false), rounds)?;
                 self.uneven.learn(id, repeats);
                 Some(TRIED)
             }
@@ -340,7 +340,8 @@ impl<'a> Walk<'a> {
         if !is_known {
             let after = self.choices.before(&key);
             self.settled.clone_from(&after);
-            let repeats = self.period(op.span, weight, peeled, rounds)?;
+            let is_alike = self.is_alike(op);
+            let repeats = self.period(op.span, weight, (peeled, is_alike), rounds)?;
             self.choices.periods.insert(at, Period { repeats, after });
         }
         let Repeats { trips, period, peeled, uneven } =
@@ -363,6 +364,23 @@ impl<'a> Walk<'a> {
             self.trace.open.push(open);
         }
         Ok(Trips { count: trips, tried: stands_for_more.then_some(tried), period })
+    }
+
+    /// Is it a loop whose body does not ask which iteration it is, and hands nothing on?
+    fn is_alike(&self, op: &Op) -> bool {
+        let func = self.subject.func;
+        let Ok(Control::For(f)) = Control::of(func, op) else { return false };
+        let mut blocks = vec![f.body];
+        while let Some(block) = blocks.pop() {
+            for id in &func.block(block).ops {
+                let op = func.op(*id);
+                if op.values().any(|value| value == f.variable) {
+                    return false;
+                }
+                blocks.extend(&op.blocks);
+            }
+        }
+        f.carried.is_empty()
     }
 
     pub(super) fn is_global(&self, set: crate::trace::SetId) -> bool {

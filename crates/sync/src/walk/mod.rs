@@ -24,13 +24,12 @@ use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::rc::Rc;
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{Arg, ArithOp, BlockId, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::cost::Costs;
-use tessera_isa::inst::{Attrs, ConvType, Inst};
+use tessera_isa::inst::{Attrs, ConvType};
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
@@ -142,9 +141,6 @@ struct Misused {
     flags: FxHashSet<(&'static str, String)>,
 }
 
-/// The bytes of an instruction as it was last seen.
-type Seen = Box<(Inst, Rc<[crate::bytes::Part]>)>;
-
 pub(crate) struct Walk<'a> {
     pub subject: Subject<'a>,
     pub choices: &'a mut Choices,
@@ -175,6 +171,8 @@ pub(crate) struct Walk<'a> {
     turn: SmallVec<[(OpId, u64); 2]>,
     turn_id: u32,
     flags: FxHashMap<crate::trace::Flag, u32>,
+    /// By operation in a loop: the event that a set or a wait with a written id is.
+    plain_flags: Vec<Option<(Pipe, Kind)>>,
     steps: u64,
     /// Where iterations begin, while a loop is tried out.
     marks: Vec<usize>,
@@ -237,6 +235,7 @@ pub(crate) fn walk(
         turn: SmallVec::new(),
         turn_id: 0,
         flags: FxHashMap::default(),
+        plain_flags: Vec::new(),
         steps: 0,
         marks: Vec::new(),
         undo: Vec::new(),

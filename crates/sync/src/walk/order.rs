@@ -44,6 +44,10 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Res {
+        if let Some((pipe, kind)) = self.plain_flags.get(id.index()).copied().flatten() {
+            self.event(id, Some(pipe), kind, &[]);
+            return Ok(());
+        }
         let ordering = Ordering { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
         // Words are read once.
         let read = || Rc::new((ordering.deed(), ordering.written_id()));
@@ -133,14 +137,19 @@ impl<'a> Walk<'a> {
 
     fn flag(&mut self, ordering: &Ordering<'_>, (from, to): (Pipe, Pipe), sets: bool) {
         let id = self.id(ordering);
-        if id.known().is_some_and(|n| !ordering.has_flag(n)) {
+        let is_wrong = id.known().is_some_and(|n| !ordering.has_flag(n));
+        if is_wrong {
             self.flag_id(ordering, &format!("{from} → {to}"), &id);
         }
         let flag = self.flag_number(Flag::Pipes(from, to, id));
-        let event = match sets {
-            true => self.event(ordering.at, Some(from), Kind::Set(flag), &[]),
-            false => self.event(ordering.at, Some(to), Kind::Wait(flag), &[]),
-        };
+        let (pipe, kind) = if sets { (from, Kind::Set(flag)) } else { (to, Kind::Wait(flag)) };
+        let event = self.event(ordering.at, Some(pipe), kind, &[]);
+        // What has no operand is the same flag every time.
+        let (at, is_plain) = (ordering.at.index(), ordering.op.operands.is_empty() && ordering.op.results.is_empty());
+        if is_plain && !is_wrong && !self.turn.is_empty() {
+            self.plain_flags.resize(self.plain_flags.len().max(at + 1), None);
+            self.plain_flags[at] = Some((pipe, kind));
+        }
         if let Some(result) = ordering.op.results.first() {
             self.set(*result, Val::Event(event));
         }

@@ -10,6 +10,8 @@ use tessera_isa::diag::Span;
 
 /// The longest period of a loop that is looked for.
 const MAX_PERIOD: usize = 16;
+/// Iterations that say all of a loop in which each one finds everything as the one before did.
+const FEW: u64 = 2;
 /// A loop is unrolled into at most this many instructions.
 pub(super) const MAX_UNROLLED: u64 = 100_000;
 
@@ -87,13 +89,13 @@ impl Walk<'_> {
         &mut self,
         span: Span,
         weight: u64,
-        peeled: u64,
+        (peeled, is_alike): (u64, bool),
         rounds: impl Fn(&mut Self, u64) -> Res,
     ) -> Result<Repeats, Undecided> {
         let before = std::mem::take(&mut self.uneven);
-        let mut found = self.tried_out(span, weight, peeled, &rounds).map(|(p, q)| (p, q, 0));
+        let mut found = self.tried_out(span, weight, (peeled, is_alike), &rounds).map(|(p, q)| (p, q, 0));
         if found.is_err() && self.uneven.level() {
-            let even = self.tried_out(span, weight, peeled, &rounds);
+            let even = self.tried_out(span, weight, (peeled, false), &rounds);
             found = even.and_then(|(p, q)| match self.uneven.settles() {
                 Some((turn, inner)) => Ok((least_common(p, inner), q, turn)),
                 None => Err(no_period(span)),
@@ -115,12 +117,13 @@ impl Walk<'_> {
         self.marks.len().checked_sub(1).filter(|_| self.trial > 0)
     }
 
-    /// The period, and the iterations before it repeats itself.
+    /// The period, and the iterations before it repeats itself. Is it said that its body asks for no counter, and nothing is
+    /// handed on?
     fn tried_out(
         &mut self,
         span: Span,
         weight: u64,
-        peeled: u64,
+        (peeled, is_alike): (u64, bool),
         rounds: impl Fn(&mut Self, u64) -> Res,
     ) -> Result<(u64, u64), Undecided> {
         // A long body is tried a few times only, and has a short period or none.
@@ -129,6 +132,24 @@ impl Walk<'_> {
             let what = "a loop of unknown trip count compares its counter with a large constant, or has a long body";
             return Err(Undecided::at(span, what));
         }
+        if is_alike
+            && peeled == 0
+            && let (Ok(found), true) = self.ran(span, FEW, peeled, &rounds)
+        {
+            return Ok(found);
+        }
+        let (found, _) = self.ran(span, count, peeled, &rounds);
+        found
+    }
+
+    /// Runs so many iterations, and has everything as it was; was everything as it was before that already?
+    fn ran(
+        &mut self,
+        span: Span,
+        count: u64,
+        peeled: u64,
+        rounds: impl Fn(&mut Self, u64) -> Res,
+    ) -> (Result<(u64, u64), Undecided>, bool) {
         // Values are those of the body, which sets them anew.
         let (config, arrays, early) = (self.config.clone(), self.arrays.clone(), self.early.clone());
         let (objects, views, undo) = (self.objects.len(), self.views.len(), self.undo.len());
@@ -148,6 +169,9 @@ impl Walk<'_> {
             // What is wrong in one of its iterations is so whatever the others do.
             self.choices.wrong = self.trace.misuses[sizes.2..].to_vec();
         }
+        let is_same = (&self.found, &self.counts) == (&counted.0, &counted.1)
+            && (&self.config, &self.arrays, &self.early) == (&config, &arrays, &early)
+            && self.undo[undo..].iter().all(|(object, _)| *object >= objects);
         for (object, before) in self.undo.drain(undo..).rev() {
             self.objects[object] = before;
         }
@@ -163,10 +187,13 @@ impl Walk<'_> {
         self.trace.turns.truncate(sizes.3);
         self.trace.ticks.truncate(ticks);
         // Ids that only the trial could not tell are no flags of the path.
+        if self.trace.flags.len() > flags {
+            self.plain_flags.clear();
+        }
         self.trace.flags.truncate(flags);
         self.flags.retain(|_, flag| (*flag as usize) < flags);
         self.trace.named.retain(|event, _| (*event as usize) < sizes.0);
-        found
+        (found, is_same)
     }
 
     /// The least period of the iterations between marks: which bytes on the chip, which flags.

@@ -6,12 +6,22 @@ use crate::bytes;
 use crate::form::Form;
 use crate::trace::{Access, Kind, Place, Root};
 use smallvec::SmallVec;
+use std::rc::Rc;
 use tessera_ir::{Op, OpId, ScalarType, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Attrs, Inst, ScalarArg, TileArg};
 use tessera_isa::ops::{Bind, Form as OpForm, Opcode, Role, Text};
 use tessera_isa::sem::{Rect, Sem, scale_address, stored};
 use tessera_isa::tile::Extent;
+
+/// An instruction, its form, and the shapes of its tiles.
+pub(super) type Alike = (Opcode, OpForm, SmallVec<[u32; 4]>);
+
+/// An instruction, and what it touches.
+pub(super) type Seen = (Inst, Rc<[bytes::Part]>);
+
+/// Of instructions on tiles of the same shapes so many are remembered: they differ in numbers, attributes or views.
+const MAX_ALIKE: usize = 8;
 
 /// A tile operand: its role and its object.
 type Operands = SmallVec<[(Role, usize); 4]>;
@@ -214,18 +224,7 @@ impl<'a> Walk<'a> {
         let prints = matches!(opcode.info().sem, Sem::Prints);
         let adds = inst.attrs.adds()
             || inst.attrs.scatter_atomic().is_some_and(|a| a == tessera_isa::inst::ScatterAtomic::Add);
-        let seen = self.choices.seen.get(&id).filter(|seen| seen.0 == inst).map(|seen| seen.1.clone());
-        let parts = seen.unwrap_or_else(|| {
-            let parts: std::rc::Rc<[bytes::Part]> = match opcode.info().sem {
-                Sem::Gets | Sem::Prints => self.element(&inst).into(),
-                _ => bytes::parts(&inst).into(),
-            };
-            // Outside of loops nothing comes back.
-            if !self.turn.is_empty() {
-                self.choices.seen.insert(id, Box::new((inst.clone(), parts.clone())));
-            }
-            parts
-        });
+        let parts = self.parts(&inst, operands);
         let tiles = inst.tiles.iter().map(|t| (t.role, t.tile));
         let touched = Touched { parts, adds, pipe: opcode.pipe(form, profile, tiles) };
         let accesses = self.accesses(&touched, operands, view.as_ref());
@@ -242,6 +241,26 @@ impl<'a> Walk<'a> {
         if !recorded.is_empty() {
             self.trace.named.insert(event, recorded);
         }
+    }
+
+    /// What an instruction touches of its operands, which is asked once for all that are alike.
+    fn parts(&mut self, inst: &Inst, operands: &[(Role, usize)]) -> Rc<[bytes::Part]> {
+        let shapes = operands.iter().map(|(_, object)| self.shape(*object)).collect();
+        let key = (inst.op, inst.form, shapes);
+        let known = self.choices.alike.get(&key).and_then(|all| all.iter().find(|seen| seen.0 == *inst));
+        if let Some((_, parts)) = known {
+            return parts.clone();
+        }
+        let parts: Rc<[bytes::Part]> = match inst.op.info().sem {
+            Sem::Gets | Sem::Prints => self.element(inst).into(),
+            _ => bytes::parts(inst).into(),
+        };
+        let all = self.choices.alike.entry(key).or_default();
+        if all.len() >= MAX_ALIKE {
+            all.clear();
+        }
+        all.push((inst.clone(), parts.clone()));
+        parts
     }
 
     /// The bytes of an instruction where its operands lie.

@@ -1,7 +1,7 @@
 //! Thousands of random programs: right ones, right ones with a flag dropped, swapped or renumbered, and plain noise.
 
 use super::compare;
-use super::program::{Block, Id, Pick, Stmt, id};
+use super::program::{Block, Id, Pick, Stmt, id, text};
 use tessera_isa::ops::Pipe::{self, Fix, M, Mte1, Mte2, Mte3, S, V};
 use tessera_isa::profile::Profile;
 use tessera_sync::Verdict;
@@ -219,6 +219,29 @@ fn noise_in_straight_lines_loops_and_branches() {
         let len = r.range(2, 7);
         noise(r, len, 0)
     });
+}
+
+/// A loop that does not ask for its counter is tried out for a few iterations only: it is judged as if it asked.
+#[test]
+fn counters_that_nobody_needs() {
+    let mut r = Random(21);
+    for _ in 0..count(60) {
+        let len = r.range(2, 6);
+        let body = noise(&mut r, len, 2);
+        let program = [Stmt::For(None, if r.once_in(3) { vec![Stmt::Inner(body)] } else { body })];
+        let text = text(&program, 10, 2).text;
+        let asks = |line: &str| match line.strip_prefix("scf.for ").and_then(|rest| rest.split_once(' ')) {
+            Some((counter, _)) => format!("{line} %asked{} = arith.addi {counter}, %c0 : index\n", &counter[1..]),
+            None => format!("{line}\n"),
+        };
+        let asking: String = text.lines().map(asks).collect();
+        assert_ne!(text, asking);
+        for profile in Profile::ALL {
+            let [one, other] = [&text, &asking].map(|text| (super::report(text, profile), text));
+            assert_eq!(one.0.verdict, other.0.verdict, "{profile}\n{text}");
+            assert_eq!(super::findings(&one.0, one.1), super::findings(&other.0, other.1), "{profile}\n{text}");
+        }
+    }
 }
 
 #[test]

@@ -179,11 +179,20 @@ fn a_plain_run_warns_of_flags() {
 #[test]
 fn the_same_is_found_before_and_during_a_run() {
     let mut races = 0;
-    for (seed, profile) in (0..240).zip(Profile::ALL.iter().cycle()) {
+    for (seed, profile) in (0..480).zip(Profile::ALL.iter().cycle()) {
         let body = random::body(seed);
+        // In many turns a pair that was reported comes again and again.
+        let body = match seed < 240 {
+            true => body,
+            false => format!("scf.for %again = %c0 to %c16 step %c1 {{\n  {body}\n  }}"),
+        };
         let kernel = program(&body, *profile);
         let options = OrderOptions { mode: Some(OrderMode::Manual), ..OrderOptions::default() };
         let before = kernel.order(&options).unwrap();
+        // Of flags that are wrong in some turns the two may tell another turn.
+        if seed >= 240 && before.diagnostics.iter().any(|d| d.rule.starts_with("flag-")) {
+            continue;
+        }
         let (outcome, during) = kernel.execute_judged(bound(&kernel, [0, 0], 0));
         assert!(!outcome.failed(), "{:?}", outcome.diagnostics);
         // A run keeps the last write: of several iterations that race with one instruction it names that one.
@@ -201,7 +210,7 @@ fn the_same_is_found_before_and_during_a_run() {
         assert_eq!(during.verdict, before.verdict);
         races += usize::from(during.verdict == Verdict::Races);
     }
-    assert!((20..220).contains(&races), "{races} programs race");
+    assert!((40..440).contains(&races), "{races} programs race");
 }
 
 #[test]
