@@ -97,11 +97,10 @@ fn uses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) -> Vec<Use> {
         let mut is_new = true;
         while std::mem::take(&mut is_new) {
             for (from, to) in &found.flows {
-                for k in 0..buffers.len() {
-                    if holds[from.index()][k] && !holds[to.index()][k] {
-                        holds[to.index()][k] = true;
-                        is_new = true;
-                    }
+                let held = holds[from.index()].clone();
+                for (to, from) in holds[to.index()].iter_mut().zip(held) {
+                    is_new |= from && !*to;
+                    *to |= from;
                 }
             }
         }
