@@ -893,6 +893,12 @@ uint64_t tessera_issued(struct TesseraMachine *machine);
 enum TesseraStatus tessera_again(struct TesseraMachine *machine,
                                  uint64_t number);
 
+// The same for an instruction that `tessera_transfer` issued: `data` is that of its view, which is otherwise the same. It may have
+// stored before something is to be said about it; in full it comes to the same.
+enum TesseraStatus tessera_transfer_again(struct TesseraMachine *machine,
+                                          uint64_t number,
+                                          void *data);
+
 // The address of automatic storage on the host; it stays there until it is freed.
 enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);
 

@@ -72,6 +72,7 @@ impl TesseraMachine {
         if machine.broken {
             return TesseraStatus::Internal;
         }
+        machine.calls.forget_last();
         let (status, found) = match guarded(|| f(machine)) {
             Ok(warnings) => (TesseraStatus::Ok, warnings),
             Err(refusal) => (refusal.status, refusal.found),
@@ -225,12 +226,15 @@ impl TesseraMachine {
     /// An instruction with a view of the caller's memory.
     pub(crate) fn transfer(&mut self, mut inst: Inst, view: &mut View) -> Answer<Vec<Diagnostic>> {
         let is_alone = inst.tiles.iter().all(|t| self.lent_of(t).is_none());
+        let age = self.age_of(&inst.tiles);
         let tiles = self.describe_all(&mut inst)?;
         inst.global = Some(view.global.clone());
         let (mut found, is_undefined) = match self.lent_view(&inst, view).filter(|_| is_alone) {
             Some(bytes) => {
                 let done = self.engine.transfer_lent(&inst, &tiles, bytes)?;
-                (done.warnings.to_vec(), done.stored_undefined)
+                let told = (done.warnings.to_vec(), done.stored_undefined);
+                self.note_transferred(age, view);
+                told
             }
             None => {
                 let (taken, done) = self.engine.transfer_with(&inst, &tiles, view.len, |_| view.contents())?;

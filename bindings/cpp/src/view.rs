@@ -4,7 +4,7 @@ use crate::abi::TesseraView;
 use crate::convert::{Answer, Refusal, elem, word};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use tessera_exec::engine::Runs;
 use tessera_exec::engine::memory::{Combined, Memory, Taken};
@@ -14,8 +14,8 @@ use tessera_isa::inst::{GlobalArg, ViewTag};
 
 /// Buffers whose extent the program has told: the first address and the bytes.
 static BUFFERS: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
-/// Were there ever any?
-static REGISTERED: AtomicBool = AtomicBool::new(false);
+/// How often one was told of, or forgotten.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Remembers a buffer; one of 0 bytes is forgotten.
 pub(crate) fn register(data: usize, size: usize) {
@@ -24,13 +24,18 @@ pub(crate) fn register(data: usize, size: usize) {
         buffers.remove(&data);
     } else {
         buffers.insert(data, size);
-        REGISTERED.store(true, Ordering::Release);
     }
+    CHANGES.fetch_add(1, Ordering::Release);
+}
+
+/// A number that grows whenever a buffer is told of, or forgotten.
+pub(crate) fn changes() -> u64 {
+    CHANGES.load(Ordering::Acquire)
 }
 
 /// The bytes of the buffer before and from an address on, where the buffer is known.
 pub(crate) fn registered(data: usize) -> Option<(usize, usize)> {
-    if !REGISTERED.load(Ordering::Acquire) {
+    if changes() == 0 {
         return None;
     }
     let buffers = BUFFERS.read().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -44,6 +49,15 @@ pub(crate) struct View {
     pub global: GlobalArg,
     pub start: *mut u8,
     pub len: usize,
+    /// Where the caller's pointer points to, counted from `start` on, where the view is the same at every address that has so many
+    /// bytes before and behind it.
+    pub origin: Option<isize>,
+}
+
+/// May a view lie there which has so many bytes before its first element and from there on?
+pub(crate) fn is_inside(data: usize, before: isize, rest: isize) -> bool {
+    let fits = |have: usize, needed: isize| isize::try_from(have).is_ok_and(|have| have >= needed);
+    registered(data).is_none_or(|have| fits(have.0, before) && fits(have.1, rest))
 }
 
 impl View {
@@ -106,6 +120,7 @@ impl View {
             },
             start: v.data.cast::<u8>().wrapping_offset(back),
             len: len as usize,
+            origin: (is_part && keeps).then_some(-back),
         })
     }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "expect.hpp"
@@ -569,6 +570,137 @@ static void Again()
     }
 }
 
+// Loads and stores come again, from and to other addresses, with other strides, valid regions and tiles, with something
+// undefined, and beyond the end of a buffer whose extent is known: each does what it says, and says what there is to say.
+static void TransfersAgain()
+{
+    using Part = Tile<TileType::Vec, float, 8, 32, BLayout::RowMajor, -1, -1>;
+    using View = GlobalTensor<float, Shape<1, 1, 1, -1, -1>, Stride<1, 1, 1, -1, 1>>;
+    constexpr int kElements = 8 * 32, kHost = 4096;
+    std::vector<float> host(kHost);
+    std::iota(host.begin(), host.end(), 0.0f);
+    std::vector<float> model = host;
+    std::vector<float> held[2] = {std::vector<float>(kElements), std::vector<float>(kElements)};
+    Part tiles[2] = {Part(8, 32), Part(8, 32)};
+    const auto place = [&](int from) {
+        for (int k = 0; k < 2; ++k) {
+            Vec<float> whole;
+            TASSIGN(whole, (from + k) * kElements * 4);
+            Fill(whole, [&](int i) { return held[k][static_cast<size_t>(i)] = static_cast<float>(Small(i + k)); });
+            TASSIGN(tiles[k], (from + k) * kElements * 4);
+        }
+    };
+    place(0);
+    uint32_t seed = 5;
+    const auto random = [&](uint32_t below) {
+        seed = seed * 1664525u + 1013904223u;
+        return static_cast<int>((seed >> 16) % below);
+    };
+    int warned = 0, refused = 0, undefined = 0, outside = 0;
+    const auto before = SetWarningHandler([&](const Error &e) { warned += e.rule() == "undefined-read"; });
+    int rows = 8, cols = 32, pitch = 32, at = 0;
+    bool isRegistered = false;
+    for (int round = 0; round < 4000; ++round) {
+        const int k = random(2);
+        if (random(3) == 0) {
+            at = random(kHost - 8 * 64);
+        }
+        View view(host.data() + at, Shape<1, 1, 1, -1, -1>(rows, cols), Stride<1, 1, 1, -1, 1>(pitch));
+        const auto each = [&](auto f) {
+            for (int i = 0; i < rows; ++i) {
+                for (int j = 0; j < cols; ++j) {
+                    f(held[k][static_cast<size_t>(i * 32 + j)], model[static_cast<size_t>(at + i * pitch + j)]);
+                }
+            }
+        };
+        // Only half of the host's memory is known, and what starts there must not leave it.
+        const bool leaves = isRegistered && at < kHost / 2 && at + (rows - 1) * pitch + cols > kHost / 2;
+        const auto tried = [&](auto call) {
+            outside += leaves;
+            try {
+                call();
+                EXPECT(!leaves);
+                return true;
+            } catch (const Error &e) {
+                EXPECT(leaves && e.rule() == "gm-bounds");
+                ++refused;
+                return false;
+            }
+        };
+        switch (random(16)) {
+        case 0:
+            std::iota(host.begin(), host.end(), 0.0f);
+            model = host;
+            rows = random(8) + 1;
+            cols = random(32) + 1;
+            pitch = 32 + random(3) * 16;
+            for (Part &tile : tiles) {
+                tile.SetValidShape(rows, cols);
+            }
+            break;
+        case 1:
+            place(random(3));
+            break;
+        case 2: {
+            // Storage that comes and goes, and was never written.
+            Tile<TileType::Vec, float, 8, 32> never;
+            View there(host.data(), Shape<1, 1, 1, -1, -1>(8, 32), Stride<1, 1, 1, -1, 1>(32));
+            for (int n = 0; n < 3; ++n, ++undefined) {
+                TSTORE(there, never);
+            }
+            std::fill(model.begin(), model.begin() + kElements, 0.0f);
+            break;
+        }
+        case 3:
+            tessera_register_buffer(host.data(), isRegistered ? 0 : kHost / 2 * sizeof(float));
+            isRegistered = !isRegistered;
+            break;
+        case 4:
+            if (random(8) == 0) {
+                SetProfile(GetProfile());
+                place(0);
+            }
+            break;
+        case 5:
+        case 6:
+        case 7:
+        case 8:
+        case 9:
+        case 10:
+            if (tried([&] { TLOAD(tiles[k], view); })) {
+                each([](float &tile, float &there) { tile = there; });
+            }
+            break;
+        case 11: {
+            // What is added to what is there is issued in full every time, and is not taken for what was issued before it.
+            Vec<float> fresh, copy;
+            TEXPANDS(fresh, 1.0f);
+            TMOV(copy, fresh);
+            if (tried([&] { TSTORE<Part, View, AtomicType::AtomicAdd>(view, tiles[k]); })) {
+                each([](float &tile, float &there) { there += tile; });
+            }
+            break;
+        }
+        default:
+            if (tried([&] { TSTORE(view, tiles[k]); })) {
+                each([](float &tile, float &there) { there = tile; });
+            }
+        }
+        EXPECT(host == model);
+        const auto values = Read(tiles[k]);
+        for (int i = 0, n = 0; i < kElements; ++i) {
+            if (i / 32 < rows && i % 32 < cols) {
+                EXPECT(values[static_cast<size_t>(n++)] == held[k][static_cast<size_t>(i)]);
+            }
+        }
+    }
+    if (isRegistered) {
+        tessera_register_buffer(host.data(), 0);
+    }
+    SetWarningHandler(before);
+    EXPECT(warned == undefined && undefined > 300 && refused == outside && refused > 50);
+}
+
 int main()
 {
     for (const Profile profile : {Profile::Cpu, Profile::A2A3, Profile::A5}) {
@@ -586,6 +718,7 @@ int main()
         Memory();
         Places();
         Again();
+        TransfersAgain();
     }
     SetProfile(Profile::Cpu);
     Fused<int32_t>();

@@ -75,7 +75,7 @@ impl Area {
     /// The ranges, with the operand at byte `at` of its memory. Ranges before the memory's start are left out; whoever
     /// moved the data has refused them.
     #[inline]
-    pub fn at(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
+    pub fn at(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
         self.ranges.iter().filter_map(move |(start, len)| {
             let start = usize::try_from(at as i64 + start).ok()?;
             Some((start, *len as usize))

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// One bit per byte.
 #[derive(Debug)]
 pub struct ByteSet {
+    /// One bit per byte; none while the bytes before `full` are all that there is: arrays that are bound need no bits.
     words: Vec<u64>,
+    /// So many bytes have room, up to the end of a word.
+    room: usize,
     /// What stays in the set whatever is taken out of it.
     pinned: Vec<u64>,
     /// Grows whenever something is taken out; no two sets have the same.
@@ -23,13 +26,14 @@ fn new_stamp() -> u64 {
 
 impl Default for ByteSet {
     fn default() -> Self {
-        ByteSet { words: Vec::new(), pinned: Vec::new(), stamp: new_stamp(), full: 0 }
+        ByteSet { words: Vec::new(), room: 0, pinned: Vec::new(), stamp: new_stamp(), full: 0 }
     }
 }
 
 impl Clone for ByteSet {
     fn clone(&self) -> Self {
-        ByteSet { words: self.words.clone(), pinned: self.pinned.clone(), stamp: new_stamp(), full: self.full }
+        let (words, pinned) = (self.words.clone(), self.pinned.clone());
+        ByteSet { words, room: self.room, pinned, stamp: new_stamp(), full: self.full }
     }
 }
 
@@ -80,11 +84,35 @@ fn lowest_bits(bytes: u64, size: usize) -> u64 {
 impl ByteSet {
     /// Room for this many bytes, none of them in the set.
     pub fn grow(&mut self, bytes: usize) {
-        let words = bytes.div_ceil(64);
-        if self.words.is_empty() {
-            self.words = vec![0; words];
-        } else if words > self.words.len() {
-            self.words.resize(words, 0);
+        self.room = self.room.max(bytes.next_multiple_of(64));
+        if !self.words.is_empty() {
+            self.words.resize(self.room / 64, 0);
+        }
+    }
+
+    /// Are the bytes before `full` all that there is?
+    #[inline]
+    fn is_prefix(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Has bits from here on.
+    #[cold]
+    fn spell_out(&mut self) {
+        self.words = vec![0; self.room / 64];
+        apply(&mut self.words, 0, self.full, |word, mask| *word |= mask);
+    }
+
+    /// The bits of 64 bytes.
+    #[inline]
+    fn word(&self, n: usize) -> u64 {
+        match self.words.get(n) {
+            Some(word) => *word,
+            None if self.is_prefix() => match self.full.saturating_sub(n.saturating_mul(64)) {
+                0 => 0,
+                bytes => !0 >> (64 - bytes.min(64)),
+            },
+            None => 0,
         }
     }
 
@@ -103,7 +131,7 @@ impl ByteSet {
     /// Is no byte of the range in the set?
     #[inline]
     pub fn has_none(&self, start: usize, len: usize) -> bool {
-        self.is_all(start, len, 0)
+        if self.is_prefix() { len == 0 || start >= self.full } else { self.is_all(start, len, 0) }
     }
 
     /// Is every word of the range this one, as far as it belongs to the range?
@@ -123,7 +151,7 @@ impl ByteSet {
     /// Is the byte in the set?
     #[inline]
     pub fn has(&self, byte: usize) -> bool {
-        self.words.get(byte / 64).is_some_and(|w| w >> (byte % 64) & 1 == 1)
+        self.word(byte / 64) >> (byte % 64) & 1 == 1
     }
 
     /// The first byte of the range that is not in the set.
@@ -131,15 +159,18 @@ impl ByteSet {
         if self.has_all(start, len) {
             return None;
         }
-        (start..start + len).find(|b| !self.has(*b))
+        (start.max(self.full)..start + len).find(|b| !self.has(*b))
     }
 
     /// Adds a range.
     #[inline]
     pub fn insert(&mut self, start: usize, len: usize) {
-        apply(&mut self.words, start, len, |word, mask| *word |= mask);
         let end = start.saturating_add(len);
-        if start <= self.full && end <= self.words.len() * 64 {
+        if self.is_prefix() && start > self.full && end <= self.room {
+            self.spell_out();
+        }
+        apply(&mut self.words, start, len, |word, mask| *word |= mask);
+        if start <= self.full && end <= self.room {
             self.full = self.full.max(end);
         }
     }
@@ -150,15 +181,19 @@ impl ByteSet {
         self.stamp
     }
 
-    /// Elements of `size` bytes, 1, 2, 4 or 8, from `start` on; none where the bits of one would be in two words.
+    /// Elements of `size` bytes, 1, 2, 4 or 8, from `start` on; none where there are no bits, or those of one would be in two
+    /// words.
     pub fn elements(&self, start: usize, size: usize) -> Option<Elements<'_>> {
-        let words = self.words.get(start / 64..).filter(|_| start.is_multiple_of(size))?;
+        let words = self.words.get(start / 64..).filter(|_| start.is_multiple_of(size) && !self.is_prefix())?;
         Some(Elements { words, first: start % 64 })
     }
 
     /// Adds those of the elements of `size` bytes from `start` on whose marks are 0xFF; the others' are 0. Elements in no order
     /// are marked faster than they are added one by one.
     pub fn insert_elements(&mut self, start: usize, size: usize, marks: &[u8]) {
+        if self.is_prefix() {
+            self.spell_out();
+        }
         for (n, marks) in marks.chunks(8).enumerate() {
             let mut eight = [0; 8];
             eight.iter_mut().zip(marks).for_each(|(to, from)| *to = *from);
@@ -177,6 +212,10 @@ impl ByteSet {
             return;
         }
         self.stamp += 1;
+        let is_cut = start.saturating_add(len) >= self.full && self.pinned.is_empty();
+        if self.is_prefix() && !is_cut {
+            self.spell_out();
+        }
         self.full = self.full.min(start);
         apply(&mut self.words, start, len, |word, mask| *word &= !mask);
         self.keep_pinned(start / 64, start.saturating_add(len).div_ceil(64));
@@ -185,7 +224,7 @@ impl ByteSet {
     /// Adds a range that stays, whatever is taken out.
     pub fn pin(&mut self, start: usize, len: usize) {
         self.insert(start, len);
-        self.pinned.resize(self.words.len().max(self.pinned.len()), 0);
+        self.pinned.resize((self.room / 64).max(self.pinned.len()), 0);
         apply(&mut self.pinned, start, len, |word, mask| *word |= mask);
     }
 
@@ -210,6 +249,9 @@ impl ByteSet {
         if self.is_full_to((mask.first + mask.words.len()) * 64) {
             return true;
         }
+        if self.is_prefix() {
+            return mask.words.iter().zip(mask.first..).all(|(mask, n)| mask & !self.word(n) == 0);
+        }
         let words = self.words.get(mask.first..mask.first + mask.words.len());
         words.is_some_and(|words| {
             let missing = |(word, mask): (&u64, &u64)| mask & !word;
@@ -220,6 +262,9 @@ impl ByteSet {
 
     /// Adds the bytes of a mask.
     pub fn insert_mask(&mut self, mask: &WordMask) {
+        if self.is_prefix() {
+            self.spell_out();
+        }
         let words = self.words.iter_mut().skip(mask.first);
         words.zip(&mask.words).for_each(|(word, mask)| *word |= mask);
     }
@@ -227,6 +272,9 @@ impl ByteSet {
     /// Takes the bytes of a mask out.
     pub fn remove_mask(&mut self, mask: &WordMask) {
         self.stamp += 1;
+        if self.is_prefix() {
+            self.spell_out();
+        }
         self.full = self.full.min(mask.first * 64);
         let words = self.words.iter_mut().skip(mask.first);
         words.zip(&mask.words).for_each(|(word, mask)| *word &= !mask);
@@ -261,10 +309,10 @@ impl ByteSet {
     /// Up to 64 bits from any bit on; those beyond the end are not in the set.
     #[inline]
     fn window(&self, at: usize) -> u64 {
-        let low = self.words.get(at / 64).copied().unwrap_or(0) >> (at % 64);
+        let low = self.word(at / 64) >> (at % 64);
         match at % 64 {
             0 => low,
-            k => low | self.words.get(at / 64 + 1).copied().unwrap_or(0) << (64 - k),
+            k => low | self.word(at / 64 + 1) << (64 - k),
         }
     }
 
@@ -282,6 +330,9 @@ impl ByteSet {
     #[inline]
     fn replace(&mut self, to: usize, len: usize, bits: impl Fn(&ByteSet, usize) -> u64) {
         self.stamp += 1;
+        if self.is_prefix() {
+            self.spell_out();
+        }
         self.full = self.full.min(to);
         let mut done = 0;
         while done < len {
@@ -299,6 +350,13 @@ impl ByteSet {
 
     /// Calls `f(start, len)` for every run of bytes of the range that are in the set.
     pub fn for_each_run(&self, start: usize, end: usize, mut f: impl FnMut(usize, usize)) {
+        if self.is_prefix() {
+            let end = end.min(self.full);
+            if start < end {
+                f(start, end - start);
+            }
+            return;
+        }
         let mut at = start;
         while at < end {
             let word = self.words.get(at / 64).copied().unwrap_or(0) >> (at % 64);
@@ -354,6 +412,7 @@ impl WordMask {
         let first = start / 64;
         let mut set = ByteSet::default();
         set.grow(start % 64 + len);
+        set.spell_out();
         ranges.for_each(|(at, len)| set.insert(at - first * 64, len));
         WordMask { first, words: set.words.into() }
     }

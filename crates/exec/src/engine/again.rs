@@ -2,7 +2,9 @@
 //!
 //! Who knows that nothing has changed since, its operands, their places and what was configured, keeps a [`Ticket`].
 
+use super::transfer::BUFFER;
 use super::{Engine, Entry, Issued};
+use crate::kernels::AlignedBytes;
 use crate::lower::Failure;
 
 /// An instruction that was issued, on the operands that it had.
@@ -10,6 +12,8 @@ use crate::lower::Failure;
 pub struct Ticket {
     at: usize,
     age: u64,
+    /// Where its view starts in the buffer, if it has one.
+    start: Option<usize>,
 }
 
 impl Engine {
@@ -17,7 +21,8 @@ impl Engine {
     pub fn ticket(&self) -> Option<Ticket> {
         let (at, entry, age) = self.caches.first()?.current_at()?;
         let is_plain = entry.warnings.is_empty() && entry.init.is_none();
-        (is_plain && entry.prepared.is_some()).then_some(Ticket { at, age })
+        let start = entry.prepared.as_ref()?.view().map(|view| view.at);
+        is_plain.then_some(Ticket { at, age, start })
     }
 
     /// A number that grows whenever a tile may have changed in anything but its contents, or something was configured.
@@ -26,15 +31,34 @@ impl Engine {
         self.epoch
     }
 
-    /// Issues an instruction again, if it is still known.
+    /// Issues an instruction without a view again, if it is still known.
     #[inline]
     pub fn again(&mut self, ticket: Ticket) -> Result<Option<Issued<'_>>, Failure> {
+        if ticket.start.is_some() { Ok(None) } else { self.issue_again(ticket) }
+    }
+
+    /// Issues an instruction again that had a view of as many bytes of somebody else's ([`Engine::transfer_lent`]), with a view
+    /// of these.
+    #[inline]
+    pub fn transfer_again(&mut self, ticket: Ticket, bytes: AlignedBytes) -> Result<Option<Issued<'_>>, Failure> {
+        let (Some(buffer), Some(_)) = (self.memories.get_mut(BUFFER), ticket.start) else { return Ok(None) };
+        buffer.lend(bytes);
+        let done = self.issue_again(ticket).map(|issued| issued.map(|issued| issued.stored_undefined));
+        if let Some(buffer) = self.memories.get_mut(BUFFER) {
+            buffer.lend(AlignedBytes::default());
+        }
+        let issued = |stored_undefined| Issued { warnings: &[], is_new: false, about_contents: None, stored_undefined };
+        Ok(done?.map(issued))
+    }
+
+    #[inline]
+    fn issue_again(&mut self, ticket: Ticket) -> Result<Option<Issued<'_>>, Failure> {
         let Some(cache) = self.caches.first_mut() else { return Ok(None) };
         if !cache.choose(ticket.at, ticket.age) {
             return Ok(None);
         }
         self.issued += 1;
-        let effect = cache.run(&mut self.memories, 0, self.issued)?;
+        let effect = cache.run(&mut self.memories, ticket.start.unwrap_or(0), self.issued)?;
         // What has a ticket has no other warnings.
         let about_contents = if effect.warned { cache.current().and_then(Entry::warning) } else { None };
         let stored_undefined = effect.stored_undefined;

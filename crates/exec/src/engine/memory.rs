@@ -4,15 +4,14 @@
 //! address lie in a memory of their own, the *pool*, so that they cannot meet anything. Global buffers come last. All
 //! of them are one list, because a plan names memories by number.
 
+use super::share::Share;
+use super::written::Written;
+pub use super::written::{Combined, Taken, Writers};
 use crate::defined::ByteSet;
-
-use crate::kernels::AlignedBytes;
+use crate::kernels::{AlignedBytes, Claims, SharedBytes};
 use crate::lower::{Failure, failure};
 use crate::nest::Place;
-use crate::nest::{read_bits, write_bits};
-use rustc_hash::FxHashMap;
-use tessera_isa::elem::Elem;
-use tessera_isa::sem::Func;
+use std::sync::Arc;
 use tessera_isa::tile::Loc;
 
 /// A memory of a block: an index into [`Memories`].
@@ -102,82 +101,14 @@ pub fn is_buffer(memory: MemoryId) -> bool {
     memory >= MemoryId::buffer(0)
 }
 
-/// What one block wrote to a buffer.
-#[derive(Clone, Debug, Default)]
-struct Written {
-    bytes: ByteSet,
-    /// All written bytes lie between these two.
-    hull: Option<(usize, usize)>,
-    /// What was combined with elements that were not written, in order.
-    combined: Vec<Combined>,
-    /// The operation that writes now.
-    writer: u32,
-    writers: Writers,
-}
-
-/// By operation: all that it wrote lies between these two.
-pub type Writers = FxHashMap<u32, (usize, usize)>;
-
-/// An element that was combined with something new: added to, or raised or lowered to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Combined {
-    pub at: usize,
-    pub elem: Elem,
-    /// What becomes of the two.
-    pub func: Func,
-    pub bits: u64,
-}
-
-impl Combined {
-    fn bytes(&self) -> usize {
-        self.elem.bits() as usize / 8
-    }
-}
-
-impl Taken {
-    /// Puts it into a buffer: what lies outside is left out.
-    pub fn put(&self, buffer: &mut [u8]) {
-        for Combined { at, elem, func, bits } in &self.combined {
-            let old = read_bits(buffer, *at as i64, elem.bits());
-            write_bits(buffer, *at as i64, elem.bits(), func.eval(*elem, &[(*elem, old), (*elem, *bits)]));
-        }
-        for (start, run) in &self.writes {
-            if let Some(to) = buffer.get_mut(*start..start + run.len()) {
-                to.copy_from_slice(run);
-            }
-        }
-    }
-}
-
-/// What a block leaves of a buffer: runs of bytes that it wrote, and before that what it combined with what others leave.
-#[derive(Clone, Debug, Default)]
-pub struct Taken {
-    /// Where each run starts, and its bytes.
-    pub writes: Vec<(usize, Vec<u8>)>,
-    /// What it combined, in order, before that.
-    pub combined: Vec<Combined>,
-    pub writers: Writers,
-}
-
-impl Written {
-    fn insert(&mut self, start: usize, len: usize) {
-        if len > 0 {
-            self.bytes.grow(start + len);
-            self.bytes.insert(start, len);
-            let (low, high) = self.hull.unwrap_or((start, start));
-            self.hull = Some((low.min(start), high.max(start + len)));
-            let (low, high) = self.writers.entry(self.writer).or_insert((start, start));
-            (*low, *high) = ((*low).min(start), (*high).max(start + len));
-        }
-    }
-}
-
 /// One memory.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     bytes: AlignedBytes,
     defined: ByteSet,
     written: Option<Written>,
+    /// The array of all blocks, which `bytes` are.
+    share: Option<Box<Share>>,
     /// Does it stay where it is, whatever is added?
     fixed: bool,
     /// What is added is defined, too: the host has cleared all of it.
@@ -291,6 +222,21 @@ impl Memory {
         self.written = Some(Written::default());
     }
 
+    /// A copy that remembers which bytes are written.
+    pub(crate) fn watched(&self) -> Memory {
+        Memory { written: Some(Written::default()), ..self.clone() }
+    }
+
+    /// The bytes alone, until [`Memory::put_bytes`].
+    pub(crate) fn take_bytes(&mut self) -> AlignedBytes {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Has its bytes again.
+    pub(crate) fn put_bytes(&mut self, bytes: AlignedBytes) {
+        self.bytes = bytes;
+    }
+
     /// Says which operation writes from here on, where somebody watches.
     pub fn set_writer(&mut self, writer: u32) {
         if let Some(written) = &mut self.written {
@@ -310,7 +256,7 @@ impl Memory {
     /// written again.
     pub fn note_combined(&mut self, combined: Combined) {
         if let Some(written) = &mut self.written
-            && !written.bytes.has_all(combined.at, combined.bytes())
+            && !written.has_all(combined.at, combined.bytes())
         {
             written.combined.push(combined);
         }
@@ -318,11 +264,22 @@ impl Memory {
 
     /// Puts what a block left into the buffer.
     pub fn put_taken(&mut self, taken: &Taken) {
-        for (start, bytes) in &taken.writes {
-            self.grow(start + bytes.len());
-            self.defined.insert(*start, bytes.len());
+        for (start, len) in &taken.runs {
+            self.grow(start + len);
+            self.defined.insert(*start, *len);
         }
         taken.put(&mut self.bytes);
+    }
+
+    /// The same of a buffer that was shared: what was written aside wins over lower blocks.
+    pub(crate) fn put_aside(&mut self, block: u32, taken: &Taken, claims: &Claims) {
+        for (start, len) in &taken.runs {
+            self.grow(start + len);
+            self.defined.insert(*start, *len);
+        }
+        if let Some(aside) = &taken.aside {
+            aside.put(block, &mut self.bytes, claims);
+        }
     }
 
     fn restore(&mut self, before: &Memory, start: usize, len: usize) {
@@ -335,25 +292,69 @@ impl Memory {
 
     /// What was written since [`Memory::watch`], and the contents as they were before: those of `before`.
     pub fn take_written(&mut self, before: &Memory) -> Taken {
-        let mut taken = Taken::default();
-        let Some(written) = self.written.replace(Written::default()) else {
-            return taken;
+        let Some(written) = &mut self.written else {
+            return Taken::default();
         };
-        (taken.combined, taken.writers) = (written.combined, written.writers);
-        if let Some((low, high)) = written.hull {
-            written.bytes.for_each_run(low, high, |start, len| {
-                let end = start + len;
-                taken.writes.push((start, self.bytes.get(start..end).unwrap_or(&[]).to_vec()));
-                self.defined.remove(start, len);
-                self.restore(before, start, len);
-                before.defined.for_each_run(start, end, |at, n| self.defined.insert(at, n));
-            });
+        let mut taken = written.take();
+        if let Some(share) = &mut self.share {
+            taken.aside = share.aside.take();
+            self.bytes.truncate(share.len);
+            return taken;
+        }
+        for (start, len) in taken.runs.iter().copied() {
+            let end = start + len;
+            taken.writes.push((start, self.bytes.get(start..end).unwrap_or(&[]).to_vec()));
+            self.defined.remove(start, len);
+            self.restore(before, start, len);
+            before.defined.for_each_run(start, end, |at, n| self.defined.insert(at, n));
         }
         for combined in &taken.combined {
             self.restore(before, combined.at, combined.bytes());
         }
         self.bytes.truncate(before.bytes.len());
         taken
+    }
+
+    /// The array of all blocks, for one that only reads it.
+    pub(crate) fn reading(array: &Arc<SharedBytes>, defined: &ByteSet) -> Memory {
+        let bytes = array.lend();
+        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
+        Memory { bytes, defined: defined.clone(), share, ..Memory::default() }
+    }
+
+    /// The array of all blocks, for one that only writes it. Since nobody asks, all of it counts as defined.
+    pub(crate) fn writing(array: &Arc<SharedBytes>) -> Memory {
+        let bytes = array.lend();
+        let mut defined = ByteSet::default();
+        defined.grow(bytes.len());
+        defined.insert(0, bytes.len());
+        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
+        let written = Some(Written::default());
+        Memory { bytes, defined, written, share, cleared: true, ..Memory::default() }
+    }
+
+    /// May what is written now, which is these runs, go to where it belongs? Not where another block has some of it.
+    #[inline]
+    pub(crate) fn claim(&mut self, runs: impl Iterator<Item = (usize, usize)> + Clone) -> bool {
+        let (Some(share), Some(written)) = (&self.share, &self.written) else { return true };
+        let is_known = share.aside.is_none() && runs.clone().all(|(start, len)| written.has_all(start, len));
+        is_known || share.array.claim(share.block, runs)
+    }
+
+    /// What is written until [`Memory::sort_out`] goes aside.
+    pub(crate) fn swap_aside(&mut self) {
+        if let Some(share) = &mut self.share {
+            let aside = share.aside(self.bytes.len());
+            std::mem::swap(&mut self.bytes, &mut aside.bytes);
+        }
+    }
+
+    /// What was written aside, which is these runs, goes into the array as far as it is this block's there.
+    pub(crate) fn sort_out(&mut self, runs: impl Iterator<Item = (usize, usize)>) {
+        self.swap_aside();
+        if let Some(share) = &mut self.share {
+            share.sort_out(&mut self.bytes, runs);
+        }
     }
 
     /// Writes defined bytes, growing the memory where it is too short.
@@ -463,6 +464,13 @@ impl Memories {
             memory.grow(bytes as usize);
         }
         Ok(())
+    }
+
+    /// Says which block writes to buffers from here on.
+    pub(crate) fn set_block(&mut self, block: u32) {
+        for share in self.list.iter_mut().filter_map(|memory| memory.share.as_mut()) {
+            share.block = block;
+        }
     }
 
     /// Says which operation writes to buffers from here on.

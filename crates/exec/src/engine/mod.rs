@@ -32,8 +32,10 @@ mod issue;
 mod key;
 pub mod memory;
 mod pool;
+mod share;
 mod tiles;
 mod transfer;
+mod written;
 
 pub use again::Ticket;
 pub(crate) use cache::{Cache, Entry};

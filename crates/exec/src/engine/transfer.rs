@@ -18,7 +18,7 @@ use tessera_isa::tile::Pad;
 pub type Runs = Vec<(usize, Vec<u8>)>;
 
 /// The buffer through which loads and stores go.
-const BUFFER: MemoryId = MemoryId::buffer(0);
+pub(super) const BUFFER: MemoryId = MemoryId::buffer(0);
 
 impl Engine {
     /// An instruction with a view of `bytes`; [`GlobalArg::buffer`] is taken from the bytes. What it stores is written to

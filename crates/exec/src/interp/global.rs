@@ -135,9 +135,17 @@ impl Exec<'_> {
         let len = elem.size().unwrap_or(1) as usize;
         self.engine.reserve(pointer.buffer, (byte + len) as u64)?;
         if let Some(memory) = self.engine.memories.get_mut(pointer.buffer) {
+            let run = std::iter::once((byte, len));
+            let is_aside = !memory.claim(run.clone());
+            if is_aside {
+                memory.swap_aside();
+            }
             write_bits(memory.as_mut(), at, elem.bits(), raw);
             memory.defined_mut().insert(byte, len);
             memory.note_written(byte, len);
+            if is_aside {
+                memory.sort_out(run);
+            }
         }
         self.watch_store(op, pointer.buffer, byte, len);
         self.observe_scalar(op, pointer.buffer, byte, len, true);

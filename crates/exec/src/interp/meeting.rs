@@ -104,8 +104,7 @@ fn put_together(run: &Run<'_>, all: &mut [Cores<'_>], buffers: &mut [Buffer], wa
         let Some(memories) = cores.memories() else { continue };
         for (k, buffer) in (0..).zip(buffers.iter()) {
             if let Some(memory) = memories.get_mut(MemoryId::buffer(k)) {
-                *memory = buffer.memory.clone();
-                memory.watch();
+                *memory = buffer.memory.watched();
             }
         }
     }

@@ -20,6 +20,7 @@ mod parallel;
 mod races;
 mod record;
 mod report;
+mod sharing;
 mod step;
 mod watched;
 

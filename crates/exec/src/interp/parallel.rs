@@ -1,7 +1,8 @@
 //! Blocks: several at once, each on memories of its own.
 //!
-//! A thread keeps one copy of the global buffers. After a block it takes out what the block wrote and puts back what was
-//! there before, so the next block begins with the initial contents again; what was taken out is merged in block order.
+//! Global buffers are shared where nobody can tell ([`sharing`]). Of the others a thread keeps one copy: after a block it takes
+//! out what the block wrote and puts back what was there before, so the next block begins with the initial contents again;
+//! what was taken out is merged in block order.
 
 use super::code::{Program, TileSlot, Var, slot_bits};
 use super::compile::compile;
@@ -9,10 +10,12 @@ use super::cores::{Cores, Process};
 use super::lives;
 use super::meeting;
 use super::races::Owners;
+use super::sharing;
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Progress, Recorded, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
+use crate::kernels::Claims;
 use crate::lower::{Failure, failure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,7 +28,9 @@ pub(super) struct Buffer {
     pub value: ValueId,
     pub memory: Memory,
     dims: Vec<u64>,
-    grows: bool,
+    pub grows: bool,
+    /// Who wrote what, where blocks wrote to it while they ran.
+    pub claims: Option<Claims>,
 }
 
 /// What one block leaves behind.
@@ -66,7 +71,7 @@ pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let left = match blocks {
         1 => vec![alone(run, &cx, &mut buffers)],
         _ if meeting::is_met(run.func, run.profile) => meeting::run(run, &cx, &mut buffers, blocks, threads),
-        _ => together(run, &cx, &buffers, blocks, threads),
+        _ => together(run, &cx, &mut buffers, blocks, threads)?,
     };
     Ok(merge(run, buffers, left))
 }
@@ -110,12 +115,19 @@ fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Left {
     left
 }
 
-/// Several blocks on several threads, each thread with a copy of the buffers.
-fn together(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer], blocks: u32, threads: usize) -> Vec<Left> {
+/// Several blocks on several threads.
+fn together(
+    run: &Run<'_>,
+    cx: &[Context<'_>],
+    buffers: &mut [Buffer],
+    blocks: u32,
+    threads: usize,
+) -> Result<Vec<Left>, Failure> {
+    let shared = sharing::share(run, cx, buffers);
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {
-        let mut cores = Cores::new(cx, copies(buffers, run.tracked, run.limits.memory), run.trace || run.record);
+        let mut cores = Cores::new(cx, sharing::memories(run, buffers, &shared), run.trace || run.record);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
@@ -138,18 +150,17 @@ fn together(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer], blocks: u32, 
         }
         work();
     });
+    sharing::put_back(buffers, shared)?;
     let mut all = all.into_inner().unwrap_or_default();
     all.sort_by_key(|(block, _)| *block);
-    all.into_iter().map(|(_, left)| left).collect()
+    Ok(all.into_iter().map(|(_, left)| left).collect())
 }
 
 /// A copy of the buffers that remembers what is written.
 pub(super) fn copies(buffers: &[Buffer], tracked: bool, limit: u64) -> Memories {
     let mut memories = Memories::with_limit(tracked, limit);
     for buffer in buffers {
-        let mut memory = buffer.memory.clone();
-        memory.watch();
-        memories.add_buffer(memory);
+        memories.add_buffer(buffer.memory.watched());
     }
     memories
 }
@@ -192,8 +203,8 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
             _ => None,
         });
         all.push(match bound {
-            Some((bytes, dims)) => Buffer { value: id, memory: Memory::owned(bytes), dims, grows: false },
-            None => Buffer { value: id, memory: Memory::default(), dims: Vec::new(), grows: true },
+            Some((bytes, dims)) => Buffer { value: id, memory: Memory::owned(bytes), dims, grows: false, claims: None },
+            None => Buffer { value: id, memory: Memory::default(), dims: Vec::new(), grows: true, claims: None },
         });
     }
     all
@@ -347,7 +358,10 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
             if let Some(overlap) = owners.add(number, &writes) {
                 overlaps.push(overlap.diagnostic(run, buffer.value));
             }
-            buffer.memory.put_taken(&writes);
+            match &buffer.claims {
+                Some(claims) => buffer.memory.put_aside(number, &writes, claims),
+                None => buffer.memory.put_taken(&writes),
+            }
         }
         if let Some(failure) = block.failure {
             outcome.diagnostics.push(*failure);

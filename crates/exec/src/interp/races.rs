@@ -28,8 +28,8 @@ impl Owners {
         if self.is_told {
             return None;
         }
-        for (start, bytes) in &taken.writes {
-            let end = start + bytes.len();
+        for (start, len) in &taken.runs {
+            let end = start + len;
             let before = self.runs.range(..end).next_back().map(|(from, (to, other))| (*from, *to, *other));
             if let Some((from, to, other)) = before.filter(|(_, to, _)| to > start) {
                 let bytes = ((*start).max(from), end.min(to));

@@ -136,6 +136,7 @@ impl<'a> Exec<'a> {
         self.began = self.engine.issued;
         self.engine.waiting.clear();
         self.engine.memories.clear_chip();
+        self.engine.memories.set_block(block);
         self.engine.objects.iter_mut().for_each(|o| o.restart());
         self.engine.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.

@@ -32,8 +32,8 @@ pub struct AlignedBytes {
     len: usize,
     /// How many bytes there ever were; those behind are zeros that nobody has touched.
     used: usize,
-    /// Where the bytes are if they are somebody else's.
-    lent: Option<NonNull<u8>>,
+    /// Where the bytes are if they are somebody else's, and to how many they can grow.
+    lent: Option<(NonNull<u8>, usize)>,
 }
 
 // SAFETY: the bytes are the buffer's own, or lent by somebody who vouches for their use ([`AlignedBytes::lent`]).
@@ -66,12 +66,23 @@ impl AlignedBytes {
     /// # Safety
     /// The bytes are readable and writable, and nobody else uses them while the buffer is used.
     pub unsafe fn lent(first: NonNull<u8>, len: usize) -> Self {
-        AlignedBytes { len, used: len, lent: Some(first), ..AlignedBytes::default() }
+        AlignedBytes { len, used: len, lent: Some((first, len)), ..AlignedBytes::default() }
+    }
+
+    /// The same bytes once more. They grow as far as these have room, into what is there.
+    ///
+    /// # Safety
+    /// These bytes stay where they are while the others are used, and nobody reads or writes a byte that another one
+    /// writes at the same time.
+    pub(super) unsafe fn lent_again(&mut self) -> Self {
+        let own = self.room.get_mut(self.start..).unwrap_or_default();
+        let (first, room) = self.lent.unwrap_or_else(|| (NonNull::from(&mut *own).cast(), own.len()));
+        AlignedBytes { len: self.len, used: self.len, lent: Some((first, room)), ..AlignedBytes::default() }
     }
 
     /// To how many bytes it can grow without moving.
     pub fn room(&self) -> usize {
-        if self.lent.is_some() { self.len } else { self.room.len() - self.start }
+        self.lent.map_or_else(|| self.room.len() - self.start, |(_, room)| room)
     }
 
     /// The bytes, moved to the start of their allocation.
@@ -79,8 +90,12 @@ impl AlignedBytes {
         if self.lent.is_some() {
             return self.to_vec();
         }
+        // What was only reserved is not touched.
+        self.room.truncate(self.start + self.len);
         self.room.drain(..self.start);
-        self.room.truncate(self.len);
+        if self.room.capacity() / 2 > self.room.len() {
+            self.room.shrink_to_fit();
+        }
         self.room
     }
 
@@ -96,7 +111,7 @@ impl AlignedBytes {
             *self = new;
         }
         let (old, dirty) = (self.start + self.len, self.start + self.used.min(len));
-        if old < dirty {
+        if old < dirty && self.lent.is_none() {
             self.room[old..dirty].fill(0);
         }
         self.len = len;
@@ -149,7 +164,7 @@ impl Deref for AlignedBytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        if let Some(first) = self.lent {
+        if let Some((first, _)) = self.lent {
             // SAFETY: so many bytes were lent.
             return unsafe { std::slice::from_raw_parts(first.as_ptr(), self.len) };
         }
@@ -160,7 +175,7 @@ impl Deref for AlignedBytes {
 impl DerefMut for AlignedBytes {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        if let Some(first) = self.lent {
+        if let Some((first, _)) = self.lent {
             // SAFETY: so many bytes were lent, and nobody else uses them meanwhile.
             return unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), self.len) };
         }

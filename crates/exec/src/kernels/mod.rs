@@ -62,6 +62,7 @@ mod part;
 mod product;
 mod records;
 mod scalar;
+mod shared;
 mod stage;
 mod staged;
 #[cfg(target_arch = "x86_64")]
@@ -77,6 +78,7 @@ pub(crate) use pair::Pair;
 pub(crate) use part::{Link, Part, Stage, run_stages};
 pub(crate) use records::{merge, sort};
 pub use scalar::Sides;
+pub(crate) use shared::{Claims, SharedBytes};
 pub use staged::Staged;
 pub(crate) use staged::What;
 

@@ -4,7 +4,7 @@
 //! it to what happens to defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
 
 use crate::defined::{Area, Shadow, Source, Usual};
-use crate::engine::memory::{Memories, MemoryId, on_core};
+use crate::engine::memory::{Memories, Memory, MemoryId, on_core};
 use crate::kernels::{Part, Staged};
 use crate::lower::data::{self, Joined};
 use crate::lower::routed::RoutedRun;
@@ -164,6 +164,30 @@ impl Prepared {
 
     #[inline(never)]
     fn change_defined(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        if self.claim(memories) { self.change_here(memories) } else { self.change_aside(memories) }
+    }
+
+    /// May it write where its view is? Not where that is another block's.
+    fn claim(&self, memories: &mut Memories) -> bool {
+        let (Some(area), Some(view)) = (&self.global, self.places.last()) else { return true };
+        memories.get_mut(view.memory).is_none_or(|memory| memory.claim(area.at(view.at)))
+    }
+
+    /// Writes what another block has in the array of all where nobody else does.
+    #[cold]
+    fn change_aside(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        let memory = self.places.last().map(|view| view.memory);
+        memory.and_then(|memory| memories.get_mut(memory)).into_iter().for_each(Memory::swap_aside);
+        let done = self.change_here(memories);
+        if let (Some(area), Some(view)) = (&self.global, self.places.last())
+            && let Some(memory) = memories.get_mut(view.memory)
+        {
+            memory.sort_out(area.at(view.at));
+        }
+        done
+    }
+
+    fn change_here(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
         let mut effect = if self.usual.holds(memories, &self.places) {
             self.move_bytes(memories)?;
             let effect = self.usual.written(memories, &self.places);
@@ -208,6 +232,9 @@ impl Prepared {
         self.set_view(global);
         if self.usual.is_as_seen(memories) {
             return Some(Effect::default());
+        }
+        if !self.claim(memories) {
+            return None;
         }
         let effect = self.usual.holds(memories, &self.places).then(|| self.usual.written(memories, &self.places))?;
         self.usual.see(memories, &self.places);

@@ -16,6 +16,7 @@ pub struct Program {
     blocks: u32,
     tracked: bool,
     trace: bool,
+    record: bool,
     fuses: bool,
     inputs: Vec<(ValueId, Input)>,
     outputs: Vec<(ValueId, u8)>,
@@ -55,6 +56,7 @@ impl Program {
             blocks: 1,
             tracked: true,
             trace: false,
+            record: false,
             fuses: true,
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -113,6 +115,11 @@ impl Program {
         self
     }
 
+    pub fn record(mut self, record: bool) -> Self {
+        self.record = record;
+        self
+    }
+
     pub fn trace(mut self) -> Self {
         self.trace = true;
         self
@@ -132,7 +139,7 @@ impl Program {
             inputs: self.inputs,
             outputs: self.outputs,
             trace: self.trace,
-            record: false,
+            record: self.record,
             fuses: self.fuses,
             limits: Default::default(),
             progress: None,

@@ -160,35 +160,15 @@ public:
     }
 
     // Says whether the instruction was executed; if not, the error was handed to a handler.
-    bool Done()
-    {
-        const bool isSaid = isSaid_ && !hasConv_;
-        SayAt(0, static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_));
-        SayAt(1, static_cast<uint64_t>(tileCount_) << 16 | scalarCount_ << 8 | attrCount_);
-        // Somebody else may have issued instructions while this one was put together.
-        const bool isExpected = differs_ == 0 && expected_.count == wordCount_ && changes_ == machine_.changes() &&
-                                &expected_ == &machine_.Expected();
-        if (isSaid && (isExpected ? machine_.AgainAsExpected() : machine_.Again(words_, wordCount_))) {
-            return true;
-        }
-        if (!Describe()) {
-            return false;
-        }
-        const TesseraInst inst = Inst();
-        const bool isDone = machine_.Done(tessera_issue(machine_.handle(), &inst));
-        if (isDone && isSaid) {
-            machine_.Remember(words_, wordCount_);
-        }
-        return isDone;
-    }
+    bool Done() { return Done(nullptr); }
     // The same, with a view of global memory.
     bool Transfer(const TesseraView &view)
     {
-        if (!Describe()) {
-            return false;
+        Say(static_cast<uint64_t>(view.elem) << 32 | view.layout << 16 | view.dims, static_cast<uint64_t>(view.extent));
+        for (uint32_t i = 0; i < view.dims; ++i) {
+            Say(static_cast<uint64_t>(view.shape[i]), static_cast<uint64_t>(view.stride[i]));
         }
-        const TesseraInst inst = Inst();
-        return machine_.Done(tessera_transfer(machine_.handle(), &inst, &view));
+        return Done(&view);
     }
     // For an instruction that gives a scalar.
     bool Get(void *value, std::size_t size)
@@ -206,6 +186,29 @@ public:
     }
 
 private:
+    bool Done(const TesseraView *view)
+    {
+        const bool isSaid = isSaid_ && !hasConv_;
+        const uint64_t hasView = view != nullptr;
+        SayAt(0, static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_));
+        SayAt(1, hasView << 24 | static_cast<uint64_t>(tileCount_) << 16 | scalarCount_ << 8 | attrCount_);
+        // Somebody else may have issued instructions while this one was put together.
+        const bool isExpected = differs_ == 0 && expected_.count == wordCount_ && changes_ == machine_.changes() &&
+                                &expected_ == &machine_.Expected();
+        if (isSaid && (isExpected ? machine_.AgainAsExpected(view) : machine_.Again(words_, wordCount_, view))) {
+            return true;
+        }
+        if (!Describe()) {
+            return false;
+        }
+        const TesseraInst inst = Inst();
+        const bool isDone = machine_.Done(view == nullptr ? tessera_issue(machine_.handle(), &inst)
+                                                          : tessera_transfer(machine_.handle(), &inst, view));
+        if (isDone && isSaid) {
+            machine_.Remember(words_, wordCount_);
+        }
+        return isDone;
+    }
     // Bit 48 of the thread's task word: quantization on cpu saturates infinities, too (cpp.md 8).
     Call &Saturating()
     {

@@ -77,9 +77,10 @@ public:
     // How often what is remembered has changed.
     uint64_t changes() const { return changes_; }
 
-    // Issues the expected instruction again, or one that was issued before with these words; says whether that was possible.
-    bool AgainAsExpected() { return Again(*last_->next); }
-    bool Again(const uint64_t (&words)[kWords], std::size_t count)
+    // Issues the expected instruction again, or one that was issued before with these words; says whether that was possible. The
+    // words say all of a view but where it is.
+    bool AgainAsExpected(const TesseraView *view) { return Again(*last_->next, view); }
+    bool Again(const uint64_t (&words)[kWords], std::size_t count, const TesseraView *view)
     {
         Issued &known = issued_[Slot(words, count)];
         if (known.count != count) {
@@ -91,7 +92,7 @@ public:
             }
         }
         last_->next = &known;
-        return Again(known);
+        return Again(known, view);
     }
     // Remembers the instruction that was issued last.
     void Remember(const uint64_t (&words)[kWords], std::size_t count)
@@ -148,10 +149,15 @@ private:
         return false;
     }
 
-    bool Again(Issued &known)
+    bool Again(Issued &known, const TesseraView *view)
     {
         last_ = &known;
-        return known.number != 0 && tessera_again(handle_, known.number) == TESSERA_STATUS_OK;
+        if (known.number == 0) {
+            return false;
+        }
+        const TesseraStatus status = view == nullptr ? tessera_again(handle_, known.number)
+                                                     : tessera_transfer_again(handle_, known.number, view->data);
+        return status == TESSERA_STATUS_OK;
     }
 
     static constexpr std::size_t kSlots = 128;

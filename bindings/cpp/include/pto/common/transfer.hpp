@@ -123,8 +123,7 @@ inline Tiles LoadIndices(const Index &view)
 PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global),
               (pto_detail::IsTileData<TileT> && pto_detail::IsView<Global>), (TileT &dst, const Global &src), (dst, src),
               PTO_STATIC_FLOW("tload", kTloadSigs, pto_detail::Form::Plain, pto_detail::ViewInfo<Global>(), TileT::Info);
-              const pto_detail::Run run("TLOAD", where);
-              pto_detail::Load(dst, pto_detail::LoadView(src));)
+              pto_detail::Call(TESSERA_OP_TLOAD, "TLOAD", where).Dst(dst).Transfer(pto_detail::LoadView(src));)
 // The window of the tile's valid size that starts at element (row, col) of the view (isa/memory.md 6).
 PTO_INTRINSIC(TLOAD, (typename TileT, typename Global), (TileT, Global), (pto_detail::IsTile<TileT> && pto_detail::IsView<Global>),
               (TileT &dst, const Global &src, int64_t row, int64_t col), (dst, src, row, col),

@@ -1,0 +1,209 @@
+//! What blocks on several threads have in common.
+//!
+//! A block sees global memory as it was at the start plus its own writes (isa/structure.md 4). An array that the kernel only
+//! reads is the same for all of them, and of one that it only writes nobody sees anything before the end: of both there is
+//! one, which all threads work on. One that is read and written, or combined with, every thread has a copy of.
+
+use super::Run;
+use super::code::{Code, GlobalSlot, Hand, MakeView, Meet, Program, Support, Var};
+use super::parallel::Buffer;
+use super::step::Context;
+use crate::engine::memory::{Memories, Memory};
+use crate::engine::{combines, stores};
+use crate::kernels::{AlignedBytes, SharedBytes};
+use crate::lower::{Failure, broken};
+use std::sync::Arc;
+use tessera_isa::elem::Elem;
+use tessera_isa::ops::{Effect, Role};
+
+/// How the threads have a buffer.
+pub(super) enum Sharing {
+    /// A copy each.
+    Copied,
+    Read(Arc<SharedBytes>),
+    Written(Arc<SharedBytes>),
+}
+
+/// Decides for every buffer; those that are shared are taken out until [`put_back`].
+pub(super) fn share(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Vec<Sharing> {
+    let uses = uses(run, cx, buffers);
+    let shared = |(buffer, uses): (&mut Buffer, Use)| match uses {
+        // Who records looks at the bytes before and after.
+        _ if run.record => Sharing::Copied,
+        Use { reads: true, writes: true } => Sharing::Copied,
+        Use { writes: false, .. } => Sharing::Read(Arc::new(SharedBytes::new(buffer.memory.take_bytes()))),
+        Use { writes: true, .. } if !buffer.grows => {
+            Sharing::Written(Arc::new(SharedBytes::new(buffer.memory.take_bytes())))
+        }
+        // How long it will be is not known; only what is written costs memory.
+        Use { writes: true, .. } => match usize::try_from(run.limits.memory).ok().and_then(AlignedBytes::with_room) {
+            Some(room) => Sharing::Written(Arc::new(SharedBytes::new(room))),
+            None => Sharing::Copied,
+        },
+    };
+    buffers.iter_mut().zip(uses).map(shared).collect()
+}
+
+/// The memories of one thread.
+pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing]) -> Memories {
+    let mut memories = Memories::with_limit(run.tracked, run.limits.memory);
+    for (buffer, sharing) in buffers.iter().zip(all) {
+        memories.add_buffer(match sharing {
+            Sharing::Copied => buffer.memory.watched(),
+            Sharing::Read(array) => Memory::reading(array, buffer.memory.defined()),
+            Sharing::Written(array) => Memory::writing(array),
+        });
+    }
+    memories
+}
+
+/// The buffers have their bytes again.
+pub(super) fn put_back(buffers: &mut [Buffer], all: Vec<Sharing>) -> Result<(), Failure> {
+    for (buffer, sharing) in buffers.iter_mut().zip(all) {
+        let (array, is_written) = match sharing {
+            Sharing::Copied => continue,
+            Sharing::Read(array) => (array, false),
+            Sharing::Written(array) => (array, true),
+        };
+        let array = Arc::into_inner(array).ok_or_else(|| broken("a thread that has ended holds an array"))?;
+        let (bytes, claims) = array.into_parts();
+        buffer.memory.put_bytes(bytes);
+        buffer.claims = is_written.then_some(claims);
+    }
+    Ok(())
+}
+
+/// What a kernel may do with a buffer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    reads: bool,
+    writes: bool,
+}
+
+/// Finds what the kernel may do with every buffer.
+fn uses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) -> Vec<Use> {
+    let mut uses = vec![Use::default(); buffers.len()];
+    for program in cx.iter().map(|cx| cx.program) {
+        let mut found = Found { flows: Vec::new(), touches: Vec::new() };
+        found.code(&program.body, program);
+        let mut holds: Vec<Vec<bool>> = vec![vec![false; buffers.len()]; program.globals];
+        for (k, buffer) in buffers.iter().enumerate() {
+            if let Some(Var::Global(slot)) = program.vars.get(buffer.value.index()) {
+                holds[slot.index()][k] = true;
+                found.elements(*slot, run.module.types.get(run.func.value(buffer.value).ty).global_elem());
+            }
+        }
+        // Pointers and views go from slot to slot until nothing is new.
+        let mut is_new = true;
+        while std::mem::take(&mut is_new) {
+            for (from, to) in &found.flows {
+                let held = holds[from.index()].clone();
+                for (to, from) in holds[to.index()].iter_mut().zip(held) {
+                    is_new |= from && !*to;
+                    *to |= from;
+                }
+            }
+        }
+        for (slot, touch) in &found.touches {
+            for (uses, _) in uses.iter_mut().zip(&holds[slot.index()]).filter(|(_, holds)| **holds) {
+                uses.reads |= touch.reads;
+                uses.writes |= touch.writes;
+            }
+        }
+    }
+    uses
+}
+
+const READS: Use = Use { reads: true, writes: false };
+const WRITES: Use = Use { reads: false, writes: true };
+const BOTH: Use = Use { reads: true, writes: true };
+
+/// Where pointers and views go, and what is done with what they point to.
+struct Found {
+    flows: Vec<(GlobalSlot, GlobalSlot)>,
+    touches: Vec<(GlobalSlot, Use)>,
+}
+
+impl Found {
+    fn code(&mut self, code: &[Code], program: &Program) {
+        for c in code {
+            match c {
+                Code::For(f) => {
+                    self.code(&f.body, program);
+                    [&f.enter, &f.again, &f.leave].into_iter().for_each(|hands| self.hands(hands));
+                }
+                Code::If(branch) => {
+                    for (code, hands) in [&branch.then, &branch.other] {
+                        self.code(code, program);
+                        self.hands(hands);
+                    }
+                }
+                Code::While(w) => {
+                    self.code(&w.before, program);
+                    self.code(&w.after, program);
+                    [&w.enter, &w.proceed, &w.again, &w.leave].into_iter().for_each(|hands| self.hands(hands));
+                }
+                Code::Issue(site) => self.site(*site as usize, program),
+                Code::Support(_, support) => self.support(support),
+                Code::Meet(_, meet) => match &**meet {
+                    // Slots of a FIFO in global memory are written by one core and read by another.
+                    Meet::Push(push) => self.touches.extend(push.global.map(|slot| (slot, BOTH))),
+                    Meet::Pop(pop) => self.touches.extend(pop.global.map(|slot| (slot, BOTH))),
+                    Meet::Free { .. } | Meet::Give { .. } | Meet::Take { .. } => {}
+                },
+                Code::Set { .. }
+                | Code::Arith { .. }
+                | Code::Cmp { .. }
+                | Code::Cast { .. }
+                | Code::Float { .. }
+                | Code::CmpFloat { .. }
+                | Code::Convert { .. } => {}
+            }
+        }
+    }
+
+    fn hands(&mut self, hands: &[Hand]) {
+        self.flows.extend(hands.iter().filter_map(|hand| match hand {
+            Hand::Global { to, from } => Some((*from, *to)),
+            _ => None,
+        }));
+    }
+
+    fn site(&mut self, number: usize, program: &Program) {
+        let Some((site, slot)) = program.sites.get(number).and_then(|site| Some((site, site.global?))) else { return };
+        let what = match site.inst.op.effect(site.inst.form, Role::Global) {
+            Effect::Read => READS,
+            _ if stores(&site.inst) && !combines(&site.inst) => WRITES,
+            _ => BOTH,
+        };
+        self.touches.push((slot, what));
+    }
+
+    fn view(&mut self, view: &MakeView) {
+        self.flows.push((view.src, view.dst));
+        self.elements(view.dst, Some(view.elem));
+    }
+
+    /// Who writes half a byte reads the other half.
+    fn elements(&mut self, slot: GlobalSlot, elem: Option<Elem>) {
+        if elem.is_some_and(Elem::is_fp4) {
+            self.touches.push((slot, READS));
+        }
+    }
+
+    fn support(&mut self, support: &Support) {
+        match support {
+            Support::MakeView(view) | Support::Partition(view) => self.view(view),
+            Support::AddPtr { src, dst, .. } => self.flows.push((*src, *dst)),
+            Support::Address(address) => {
+                if let (Var::Global(from), Var::Global(to)) = (address.from, address.to) {
+                    self.flows.push((from, to));
+                    self.elements(to, address.elem);
+                }
+            }
+            Support::LoadScalar(access, _) => self.touches.push((access.pointer, READS)),
+            Support::StoreScalar(access, _) => self.touches.push((access.pointer, WRITES)),
+            _ => {}
+        }
+    }
+}
