@@ -4,6 +4,7 @@
 
 mod programs {
     mod chains;
+    mod products;
     pub mod support;
 }
 
