@@ -5,6 +5,7 @@
 mod programs {
     mod blocks;
     mod chains;
+    mod products;
     pub mod support;
 }
 

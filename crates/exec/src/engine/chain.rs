@@ -8,11 +8,14 @@
 //! after it, lies in scratch memory, a strip of it, so that it stays in the first-level cache; and what was copied is read where
 //! it came from.
 
+mod relay;
+
 use super::Engine;
 use super::memory::Memories;
 use crate::kernels::{AlignedBytes, Link, Run, Stage, run_stages};
 use crate::lower::{Failure, Prepared};
 use crate::nest::Place;
+use relay::Relay;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -77,6 +80,8 @@ const WORTHWHILE: u64 = 64 << 10;
 #[derive(Debug)]
 struct Chain {
     groups: Vec<Group>,
+    /// By instruction that is left, the one of those that wait.
+    numbers: Vec<usize>,
     /// The bytes of scratch memory that a group needs at most.
     scratch: usize,
 }
@@ -92,8 +97,8 @@ struct Group {
     /// By first instruction: several that become acts, or one that does not.
     runs: Vec<(usize, Option<Run>)>,
     stages: Vec<Stage>,
-    /// Operands that are read where they were copied from: the instruction, the operand, the instruction that copies, and how
-    /// much further on it is than the view of that one.
+    /// Operands that are read in a view that they were copied from: the instruction, the operand, the number of the instruction
+    /// that has the view, and how much further on it is than that.
     moved: Vec<(usize, u8, usize, i64)>,
 }
 
@@ -163,6 +168,10 @@ impl Group {
         // Copies alone gain nothing by strips, and in registers none are needed.
         if links.iter().all(|link| link.part.is_copy()) {
             return Some(made(1, links.to_vec(), (0..links.len()).map(|n| (n, None)).collect()));
+        }
+        // Products and copies that change the places of elements go through all of their rows at once.
+        if links.iter().any(|link| link.part.is_turned() || link.part.product().is_some()) {
+            return None;
         }
         if let Some(run) = Run::new(links, 1) {
             return Some(made(1, links.to_vec(), vec![(0, Some(run))]));
@@ -327,51 +336,9 @@ fn are_apart(first: &[Link], strips: u64) -> Option<bool> {
     Some(true)
 }
 
-/// An operand of an instruction that is read where it was copied from.
-struct Moved {
-    link: usize,
-    operand: u8,
-    /// The instruction that copies.
-    copy: usize,
-    place: Place,
-}
-
-/// Finds operands that hold what an earlier one copied as it lies, and nobody has changed since, here or there.
-fn moved(links: &[Link]) -> Vec<Moved> {
-    let all: Vec<Option<SmallVec<[Bytes; 4]>>> = links.iter().map(bytes).collect();
-    let written = |n: usize| all.get(n)?.as_ref()?.first();
-    let mut found = Vec::new();
-    for (n, link) in links.iter().enumerate() {
-        let sides = &link.part.sides;
-        for (k, side) in sides.iter().enumerate().skip(1) {
-            let is_alone = sides.iter().filter(|other| other.operand == side.operand).count() == 1;
-            let find = || {
-                let bytes = *all.get(n)?.as_ref()?.get(k)?;
-                let copy = (0..n).rev().find(|m| written(*m).is_none_or(|to| to.meets(&bytes)))?;
-                let (to, from) = (*written(copy)?, *all.get(copy)?.as_ref()?.get(1)?);
-                let source = links.get(copy)?;
-                let by = from.first - to.first;
-                let there = Bytes { memory: from.memory, first: bytes.first + by, end: bytes.end + by, ..bytes };
-                let is_same = source.part.is_plain_copy() && bytes.is_within(&to);
-                let is_changed = (copy..=n).any(|m| written(m).is_none_or(|to| to.meets(&there)));
-                let place = source.places.get(usize::from(source.part.sides.get(1)?.operand))?;
-                let at = link.places.get(usize::from(side.operand))?.at.checked_add_signed(by as isize)?;
-                (is_same && !is_changed && is_alone).then_some(Moved {
-                    link: n,
-                    operand: side.operand,
-                    copy,
-                    place: Place { memory: place.memory, at },
-                })
-            };
-            found.extend(find());
-        }
-    }
-    found
-}
-
 impl Chain {
     /// A chain of instructions; by each of them, the operands (a bit each tile) that nobody needs after it.
-    fn new(mut links: Vec<Link>, dead: &[u32]) -> Chain {
+    fn new(links: Vec<Link>, dead: &[u32]) -> Chain {
         let place = |n: usize, side: usize| {
             let link: &Link = links.get(n)?;
             let operand = link.part.sides.get(side)?.operand;
@@ -387,11 +354,8 @@ impl Chain {
             (n + 1..links.len()).any(|later| (1..4).any(|side| ends(later, side, at)))
         };
         let is_dead: Vec<bool> = (0..links.len()).map(is_dead).collect();
-        let moved = moved(&links);
-        for m in &moved {
-            let place = links.get_mut(m.link).and_then(|link| link.places.get_mut(usize::from(m.operand)));
-            place.into_iter().for_each(|place| *place = m.place);
-        }
+        let Relay { links, numbers, is_dead, moved } = Relay::new(links, is_dead);
+        let is_dead = |n: usize| is_dead.get(n) == Some(&true);
         let mut groups = Chain::groups(&links);
         let mut scratch = 0;
         for n in 0..groups.len() {
@@ -403,22 +367,18 @@ impl Chain {
                 .collect::<Option<Vec<_>>>()
                 .map(|all| all.into_iter().flatten().collect());
             let Some(group) = groups.get_mut(n) else { continue };
-            let done = read.and_then(|read| group.finish(&read, |n| is_dead.get(n) == Some(&true)));
+            let done = read.and_then(|read| group.finish(&read, is_dead));
             match done {
                 Some(bytes) => scratch = scratch.max(bytes),
                 None => group.stages = (0..group.links.len()).map(Stage::One).collect(),
             }
             for m in moved.iter().filter(|m| (group.first..group.first + group.links.len()).contains(&m.link)) {
-                let view = links.get(m.copy).and_then(|copy| {
-                    let operand = copy.part.sides.get(1)?.operand;
-                    (usize::from(operand) + 1 == copy.places.len()).then(|| copy.places.last().copied())?
-                });
-                if let Some(view) = view {
-                    group.moved.push((m.link - group.first, m.operand, m.copy, m.place.at as i64 - view.at as i64));
+                if let Some((copy, by)) = m.view {
+                    group.moved.push((m.link - group.first, m.operand, copy, by));
                 }
             }
         }
-        Chain { groups, scratch }
+        Chain { groups, numbers, scratch }
     }
 
     fn groups(links: &[Link]) -> Vec<Group> {
@@ -450,8 +410,9 @@ impl Chain {
             *scratch = AlignedBytes::zeroed(self.scratch);
         }
         for group in &mut self.groups {
-            for (n, link) in group.links.iter_mut().enumerate() {
-                if let (Some(place), Some(view)) = (link.places.last_mut(), view(group.first + n)) {
+            let numbers = self.numbers.get(group.first..).unwrap_or(&[]);
+            for (link, number) in group.links.iter_mut().zip(numbers) {
+                if let (Some(place), Some(view)) = (link.places.last_mut(), view(*number)) {
                     *place = view;
                 }
             }

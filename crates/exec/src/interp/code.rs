@@ -339,8 +339,7 @@ pub(crate) struct Site {
 impl Site {
     /// Does it do no more than what its tiles say to their contents?
     fn is_simple(&self) -> bool {
-        let is_moved = self.init.is_some() || self.binds.is_some();
-        !is_moved && !self.expands && !self.is_configured
+        self.init.is_none() && self.binds.is_none() && !self.expands
     }
 }
 
@@ -394,28 +393,39 @@ impl Code {
                     | Support::SetId { .. }
                     | Support::Order(_)
             ),
-            Code::For(_) | Code::If(_) | Code::While(_) | Code::Meet(..) => false,
+            Code::For(_) | Code::While(_) | Code::Meet(..) => false,
+            // What the branches of an `if` do is asked there.
             _ => true,
         }
     }
 }
 
 impl Program {
-    /// Finds instructions of a block that follow each other: their bytes may wait.
+    /// Finds instructions of a block, and of branches in it, that follow each other: their bytes may wait.
     pub fn find_chains(&mut self, code: &[Code]) {
-        let mut last: Option<usize> = None;
+        self.find_chains_after(None, code);
+    }
+
+    /// The same after an instruction that may wait; tells which is the last one that may.
+    fn find_chains_after(&mut self, mut last: Option<usize>, code: &[Code]) -> Option<usize> {
         for c in code {
-            let Code::Issue(site) = c else {
-                last = last.filter(|_| c.reads_no_bytes());
-                continue;
-            };
-            let site = *site as usize;
-            let is_simple = self.sites.get(site).is_some_and(Site::is_simple);
-            for n in last.into_iter().chain([site]).filter(|_| is_simple && last.is_some()) {
-                self.sites.get_mut(n).into_iter().for_each(|s| s.may_wait = true);
+            match c {
+                Code::Issue(site) => {
+                    let site = *site as usize;
+                    let is_simple = self.sites.get(site).is_some_and(Site::is_simple);
+                    for n in last.into_iter().chain([site]).filter(|_| is_simple && last.is_some()) {
+                        self.sites.get_mut(n).into_iter().for_each(|s| s.may_wait = true);
+                    }
+                    last = is_simple.then_some(site);
+                }
+                Code::If(branch) => {
+                    let ends = [&branch.then.0, &branch.other.0].map(|code| self.find_chains_after(last, code));
+                    last = ends.into_iter().flatten().next();
+                }
+                _ => last = last.filter(|_| c.reads_no_bytes()),
             }
-            last = is_simple.then_some(site);
         }
+        last
     }
 
     /// The slot of a value that is a tile.

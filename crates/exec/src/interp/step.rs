@@ -224,6 +224,12 @@ impl<'a> Exec<'a> {
     }
 
     fn code(&mut self, code: &[Code]) -> Result<(), Stop> {
+        self.branch(code)?;
+        Ok(self.settle()?)
+    }
+
+    /// The same without an end: what waits may wait for what comes after it.
+    fn branch(&mut self, code: &[Code]) -> Result<(), Stop> {
         let first = match self.resume.pop() {
             Some(at) => at as usize,
             None => {
@@ -266,8 +272,11 @@ impl<'a> Exec<'a> {
                 Code::For(f) => self.repeat(f).map_err(|stop| at(self, stop))?,
                 Code::If(branch) => {
                     let taken = if self.int(branch.condition) != 0 { &branch.then } else { &branch.other };
-                    self.code(&taken.0).map_err(|stop| at(self, stop))?;
-                    self.hand(&taken.1)?;
+                    self.branch(&taken.0).map_err(|stop| at(self, stop))?;
+                    if !taken.1.is_empty() {
+                        self.settle()?;
+                        self.hand(&taken.1)?;
+                    }
                 }
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
@@ -275,7 +284,7 @@ impl<'a> Exec<'a> {
                 Code::Meet(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
-        Ok(self.settle()?)
+        Ok(())
     }
 
     /// On the way out of what waits: the place where to go on.

@@ -76,6 +76,7 @@ pub(crate) use indices::{are_below, fold_indices, scatter};
 pub use map::{MapKernel, Mapped};
 pub(crate) use pair::Pair;
 pub(crate) use part::{Link, Part, Stage, run_stages};
+pub(crate) use product::{LEFT, RIGHT, SUMS};
 pub(crate) use records::{merge, sort};
 pub use scalar::Sides;
 pub(crate) use shared::{Claims, SharedBytes};

@@ -4,6 +4,7 @@
 use super::fold::{BegunFold, RowsFolded};
 use super::fused::{BegunActs, Fused};
 use super::map::Begun;
+use super::product::Product;
 use super::{Kernel, Level, MapKernel, OutOfBounds, Staged, What};
 use crate::nest::{DST, Nest, Place, SRC, sides};
 use smallvec::SmallVec;
@@ -29,6 +30,7 @@ enum Work {
     Map(Box<MapKernel>),
     Copy(Box<(Kernel, Nest)>),
     Fold(Arc<Staged>),
+    Product(Box<Product>),
 }
 
 /// What an instruction does to each element.
@@ -80,11 +82,10 @@ impl Part {
         Some(Part { kernel: Work::Map(Box::new(kernel.over(nest))), sides, rounds, least: 1 })
     }
 
-    /// All of a copy of rows.
+    /// All of a copy, of rows or of elements that change places.
     pub fn of_copy(src: u8, dst: u8, nest: &Nest) -> Option<Part> {
-        let size = i64::from(nest.bits[DST] / 8);
-        let is_in_rows = nest.dims.last().is_some_and(|row| row.step[DST] == size && row.step[SRC] == size);
-        (is_in_rows && nest.bits[DST] == nest.bits[SRC]).then(|| Part::copy(&[dst, src], nest.clone(), 1))?
+        let is_one = nest.bits[DST] == nest.bits[SRC];
+        is_one.then(|| Part::copy(&[dst, src], nest.clone(), 1))?
     }
 
     fn copy(operands: &[u8], nest: Nest, parts: u64) -> Option<Part> {
@@ -93,9 +94,9 @@ impl Part {
         Some(Part { kernel: Work::Copy(Box::new((kernel, nest))), sides, rounds, least: 1 })
     }
 
-    /// All of a fold of rows.
-    pub fn of_fold(staged: &Arc<Staged>) -> Option<Part> {
-        Part::fold(staged, 1)
+    /// All of a fold of rows, or of a product.
+    pub fn of_staged(staged: &Staged) -> Option<Part> {
+        Part::fold(staged, 1).or_else(|| Part::of_product(staged.product.as_ref()?))
     }
 
     fn fold(staged: &Staged, parts: u64) -> Option<Part> {
@@ -133,6 +134,12 @@ impl Part {
         Some(Part { kernel: Work::Fold(Arc::new(part)), sides, rounds, least: ROWS })
     }
 
+    /// All of a product.
+    pub fn of_product(product: &Product) -> Option<Part> {
+        let sides = product.sides()?;
+        Some(Part { kernel: Work::Product(Box::new(product.clone())), sides, rounds: 1, least: 1 })
+    }
+
     /// The first of so many equal parts of it; they divide its rounds.
     pub fn first_of(&self, parts: u64) -> Option<Part> {
         if parts == 0 || !self.rounds.is_multiple_of(parts) {
@@ -143,6 +150,7 @@ impl Part {
             Work::Map(kernel) => Part::map(&operands, kernel, kernel.vectors()?.clone(), parts),
             Work::Copy(copy) => Part::copy(&operands, copy.1.clone(), parts),
             Work::Fold(staged) => Part::fold(staged, parts),
+            Work::Product(_) => None,
         }
     }
 
@@ -150,8 +158,29 @@ impl Part {
     pub(super) fn elementwise(&self) -> Option<(&Nest, Does<'_>)> {
         match &self.kernel {
             Work::Map(kernel) => Some((kernel.vectors()?, Does::Map(kernel))),
-            Work::Copy(copy) => Some((&copy.1, Does::Copy)),
-            Work::Fold(_) => None,
+            Work::Copy(copy) => is_in_rows(&copy.1).then_some((&copy.1, Does::Copy)),
+            Work::Fold(_) | Work::Product(_) => None,
+        }
+    }
+
+    /// The loops of a copy.
+    pub fn copied(&self) -> Option<&Nest> {
+        match &self.kernel {
+            Work::Copy(copy) => Some(&copy.1),
+            _ => None,
+        }
+    }
+
+    /// Is it a copy whose elements change places?
+    pub fn is_turned(&self) -> bool {
+        self.copied().is_some_and(|nest| !is_in_rows(nest))
+    }
+
+    /// The product that it is.
+    pub fn product(&self) -> Option<&Product> {
+        match &self.kernel {
+            Work::Product(product) => Some(product),
+            _ => None,
         }
     }
 
@@ -159,7 +188,7 @@ impl Part {
     pub(super) fn row_fold(&self) -> Option<RowsFolded> {
         match &self.kernel {
             Work::Fold(staged) => RowsFolded::of(staged),
-            Work::Map(_) | Work::Copy(_) => None,
+            Work::Map(_) | Work::Copy(_) | Work::Product(_) => None,
         }
     }
 
@@ -204,13 +233,17 @@ impl Part {
             let place = places.get(usize::from(side.operand))?;
             Some(Place { at: place.at.checked_add_signed((side.step * number) as isize)?, ..*place })
         };
-        if let Work::Fold(staged) = &self.kernel {
+        if let Work::Fold(_) | Work::Product(_) = &self.kernel {
             at.extend_from_slice(places);
             for side in &self.sides {
                 let place = at.get_mut(usize::from(side.operand)).ok_or(OutOfBounds::NOWHERE)?;
                 *place = moved(side).ok_or(OutOfBounds::NOWHERE)?;
             }
-            return staged.run(memories, &at);
+        }
+        match &self.kernel {
+            Work::Fold(staged) => return staged.run(memories, &at),
+            Work::Product(product) => return product.run(memories, &at).ok_or(OutOfBounds::NOWHERE),
+            Work::Map(_) | Work::Copy(_) => {}
         }
         for side in &self.sides {
             at.push(moved(side).ok_or(OutOfBounds::NOWHERE)?);
@@ -224,6 +257,12 @@ impl Part {
             _ => Err(OutOfBounds::NOWHERE),
         }
     }
+}
+
+/// Does a copy move rows of elements as they lie?
+fn is_in_rows(nest: &Nest) -> bool {
+    let size = i64::from(nest.bits[DST] / 8);
+    nest.dims.last().is_some_and(|row| row.step[DST] == size && row.step[SRC] == size)
 }
 
 /// The first of so many equal parts of a nest: its loops, its operands and its rounds.
@@ -346,6 +385,8 @@ fn begin<'a, M: AsMut<[u8]>>(
                         (Some(folded), [to, from]) => Some(Begins::Fold(BegunFold::new(folded, *to, *from))),
                         _ => None,
                     },
+                    // It is alone, and finds its operands itself.
+                    Work::Product(_) => None,
                 };
                 let Some(begins) = begins else { return Ok(None) };
                 begins

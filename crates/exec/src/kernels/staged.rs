@@ -41,7 +41,7 @@ pub struct Staged {
     pub(crate) inputs: SmallVec<[Stage; 3]>,
     pub(crate) output: Stage,
     /// The same without copies, where operands lie so.
-    product: Option<Box<Product>>,
+    pub(super) product: Option<Box<Product>>,
 }
 
 /// An element, again and again.

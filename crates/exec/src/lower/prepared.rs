@@ -274,7 +274,8 @@ impl Prepared {
     pub(crate) fn shares(&self) -> u64 {
         let touched = |part: Part| part.sides.iter().map(|side| side.span.1.abs_diff(side.span.0)).sum();
         let is_alone = self.is_plain && self.combines.is_empty();
-        self.plan.part().filter(|_| is_alone).map_or(0, touched)
+        let is_possible = |part: &Part| part.product().is_none_or(|product| product.is_possible(&self.places));
+        self.plan.part().filter(|part| is_alone && is_possible(part)).map_or(0, touched)
     }
 
     /// Tells a watched buffer what was stored.

@@ -12,6 +12,7 @@
 mod fill;
 mod fold;
 mod lower;
+mod offsets;
 mod plan;
 mod runs;
 

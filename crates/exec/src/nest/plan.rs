@@ -126,7 +126,7 @@ impl Plan {
         match self.actions.as_slice() {
             [Action::Map { operands, kernel }] => Part::of_map(operands, kernel),
             [Action::Copy { src, dst, nest, .. }] => Part::of_copy(*src, *dst, nest),
-            [Action::Staged(staged)] => Part::of_fold(staged),
+            [Action::Staged(staged)] => Part::of_staged(staged),
             _ => None,
         }
     }
