@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
-use tessera_isa::sem::{self, Apply, Arg, From, Func, Img2col, Map, Read, Rect, Reduce, Routed, Side, Step, Table};
+use tessera_isa::sem::{self, Apply, Arg, From, Func, Map, Read, Rect, Reduce, Routed, Side, Step, Table};
 use tessera_isa::tile::Loc;
 
 /// Elements of all operands together that are followed.
@@ -224,7 +224,7 @@ impl Flow {
             Step::Img2col { src, dst, conv } => {
                 let columns = self.operands.get(*src).map_or(1, |o| o.cols.max(1));
                 for_each([conv.rows, conv.cols], |r, c| {
-                    let cell = match image_element(conv, r, c) {
+                    let cell = match conv.element(r, c) {
                         Some(at) => copy(*src, at / columns, at % columns),
                         None => Cell::Filled(conv.pad_bits),
                     };
@@ -462,21 +462,4 @@ fn operands(inst: &Inst) -> Vec<Operand> {
         })
     });
     tiles.chain(view).collect()
-}
-
-/// The element of the image that an element of the columns is (ops.md 7); none is padding.
-fn image_element(conv: &Img2col, row: u64, col: u64) -> Option<u64> {
-    let [n_all, depth, c1_all, h, w, c0_all] = conv.image.dims;
-    let ([oh, ow], [kh, kw]) = (conv.output()?, conv.kernel);
-    let (m, k) = (conv.pos_m + row, conv.pos_k + col);
-    let (n, z) = (m.checked_div(depth * oh * ow)?, m.checked_div(oh * ow)?.checked_rem(depth)?);
-    let (oy, ox) = (m.checked_div(ow)?.checked_rem(oh)?, m.checked_rem(ow)?);
-    let c1 = k.checked_div(c0_all * kh * kw)?;
-    let t = k.checked_div(c0_all)?.checked_rem(kh * kw)?;
-    let (ky, kx, c0) = (t / kw, t % kw, k % c0_all);
-    let [left, _, top, _] = conv.pad;
-    let y = (oy * conv.stride[0] + ky * conv.dilation[0]).checked_sub(top)?;
-    let x = (ox * conv.stride[1] + kx * conv.dilation[1]).checked_sub(left)?;
-    let inside = n < n_all && c1 < c1_all && y < h && x < w;
-    inside.then_some(((((n * depth + z) * c1_all + c1) * h + y) * w + x) * c0_all + c0)
 }

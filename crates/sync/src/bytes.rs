@@ -310,37 +310,18 @@ impl Parts {
 
 /// What TIMG2COL reads of the image (ops.md 7): of each patch the places in the kernel that lie inside it.
 fn patches(conv: &Img2col) -> Vec<(i64, i64)> {
-    let [images, depth, channels, height, width, lanes] = conv.image.dims.map(|n| n.max(1));
     let all = (0, conv.image.bytes() as i64);
-    let Some([high, wide]) = conv.output() else { return Vec::new() };
     if conv.rows.saturating_mul(conv.cols) > MAX_ELEMENTS || all.1 > i64::from(u32::MAX) {
         return vec![all];
     }
-    let ([left, _, top, _], bytes) = (conv.pad, i64::from(conv.image.elem.bits() / 8));
-    let [kernel_high, kernel_wide] = conv.kernel.map(|n| n.max(1));
-    let (places, outputs) = (kernel_high.saturating_mul(kernel_wide), high.saturating_mul(wide).max(1));
-    let inside = |[at, place]: [u64; 2], axis: usize, before: u64, extent: u64| {
-        let place = place.checked_mul(conv.dilation[axis])?;
-        let at = at.checked_mul(conv.stride[axis])?.checked_add(place)?.checked_sub(before)?;
-        (at < extent).then_some(at)
-    };
+    let (lanes, bytes) = (conv.image.dims[5].max(1), i64::from(conv.image.elem.bits() / 8));
     let mut ranges = Vec::new();
     for row in 0..conv.rows {
-        let m = conv.pos_m.saturating_add(row);
-        let (n, d, y, x) = (m / outputs / depth, m / outputs % depth, m / wide % high, m % wide);
         let mut col = 0;
         while col < conv.cols {
-            // Columns up to the next place in the kernel lie side by side.
-            let k = conv.pos_k.saturating_add(col);
-            let (place, lane) = (k / lanes % places, k % lanes);
-            let (c1, count) = (k / lanes / places, (lanes - lane).min(conv.cols - col));
-            let down = inside([y, place / kernel_wide], 0, top, height);
-            let along = inside([x, place % kernel_wide], 1, left, width);
-            if let (Some(down), Some(along), true) = (down, along, n < images && c1 < channels) {
-                let pixel = (((n * depth + d) * channels + c1) * height + down) * width + along;
-                let from = (pixel * lanes + lane) as i64 * bytes;
-                ranges.push((from, from + count as i64 * bytes));
-            }
+            let lane = conv.pos_k.saturating_add(col) % lanes;
+            let count = (lanes - lane).min(conv.cols - col);
+            ranges.extend(conv.element(row, col).map(|at| (at as i64 * bytes, (at + count) as i64 * bytes)));
             col += count;
         }
     }

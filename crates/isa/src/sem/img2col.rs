@@ -32,6 +32,30 @@ impl Img2col {
         };
         Some([extent(h, top + bottom, 0)?, extent(w, left + right, 1)?])
     }
+
+    /// The element of the image that an element of the columns is (ops.md 7); none is padding. Columns up to the next place in
+    /// the kernel are elements side by side.
+    pub fn element(&self, row: u64, col: u64) -> Option<u64> {
+        let [images, depth, channels, height, width, lanes] = self.image.dims;
+        let [high, wide] = self.output()?;
+        let places = self.kernel[0].checked_mul(self.kernel[1])?;
+        let (m, k) = (self.pos_m.checked_add(row)?, self.pos_k.checked_add(col)?);
+        let (down, x) = (m.checked_div(wide)?, m.checked_rem(wide)?);
+        let (deep, y) = (down.checked_div(high)?, down.checked_rem(high)?);
+        let (n, z) = (deep.checked_div(depth)?, deep.checked_rem(depth)?);
+        let (groups, lane) = (k.checked_div(lanes)?, k.checked_rem(lanes)?);
+        let (channel, place) = (groups.checked_div(places)?, groups.checked_rem(places)?);
+        let inside = |at: u64, place: u64, axis: usize, before: u64, extent: u64| {
+            let place = place.checked_mul(self.dilation[axis])?;
+            let at = at.checked_mul(self.stride[axis])?.checked_add(place)?.checked_sub(before)?;
+            (at < extent).then_some(at)
+        };
+        let [left, _, top, _] = self.pad;
+        let y = inside(y, place / self.kernel[1], 0, top, height)?;
+        let x = inside(x, place % self.kernel[1], 1, left, width)?;
+        let inside = n < images && channel < channels;
+        inside.then_some(((((n * depth + z) * channels + channel) * height + y) * width + x) * lanes + lane)
+    }
 }
 
 /// TIMG2COL.
