@@ -59,9 +59,10 @@ impl Entry {
 
 /// What an event does at a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum Act<'a> {
     Meets,
-    Stays,
+    /// Takes its place. Those with these places in program order, sorted, raced with it.
+    Stays(&'a [u32]),
     MeetsAndStays,
 }
 
@@ -71,7 +72,7 @@ pub fn meet<const W: usize>(
     entries: &mut Vec<Entry>,
     event: &Touching<'_, W>,
     (access, own): (&Access, u8),
-    act: Act,
+    act: Act<'_>,
     (several, automatic): (bool, bool),
     race: &mut impl FnMut(&mut Entry, u8, Conflict),
 ) {
@@ -85,11 +86,15 @@ pub fn meet<const W: usize>(
         }
         let before = event.clock.has(e.lane, e.position);
         let is_ordered = before || is_own && automatic;
-        if act != Act::Stays
-            && !is_ordered
-            && let Some(conflict) = e.way.conflict(access.way)
-        {
-            race(e, own, conflict);
+        match (act, e.way.conflict(access.way)) {
+            (Act::Stays([]), _) => {}
+            (Act::Stays(raced), _) => {
+                if !e.is_marked(event) && raced.binary_search(&e.index).is_ok() {
+                    e.mark(event);
+                }
+            }
+            (_, Some(conflict)) if !is_ordered => race(e, own, conflict),
+            _ => {}
         }
         if act == Act::Meets {
             at += 1;

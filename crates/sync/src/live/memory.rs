@@ -199,19 +199,20 @@ impl Memory {
         if is_next && let Some(latest) = self.latest.get_mut(event.process) {
             *latest = event.point.index + 1;
         }
-        if is_next && !several && !self.races.is_empty() && self.is_told(event) {
-            let mut raced: SmallVec<[u32; 32]> = SmallVec::new();
-            self.meet_all(event, |entry, _, _| {
-                entry.mark(event);
-                raced.push(entry.index);
-            });
-            self.mark(event, raced);
+        if is_next
+            && !several
+            && !self.races.is_empty()
+            && let Some(raced) = self.told(event)
+        {
+            self.meet_all(event, &[Act::Stays(&raced)], |_, _, _| ());
             return;
         }
         let mut candidates: SmallVec<[Candidate; 2]> = SmallVec::new();
         let found =
             |entry: &mut Entry, own, conflict| candidates.push(Candidate { entry: entry.clone(), own, conflict });
-        self.meet_all(event, found);
+        let in_place = self.whats.get(event.done.what as usize).is_some_and(|what| what.in_place);
+        let acts: &[Act<'_>] = if in_place { &[Act::Meets, Act::Stays(&[])] } else { &[Act::MeetsAndStays] };
+        self.meet_all(event, acts, found);
         if !candidates.is_empty() {
             self.judge(event, candidates);
         }
@@ -250,31 +251,42 @@ impl Memory {
         }
     }
 
-    /// Was every race of an event that is next in program order reported, if it has any? Then it is only noted.
-    fn is_told<const W: usize>(&self, event: &Touching<'_, W>) -> bool {
-        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return true };
+    /// Whom an event that is next in program order races with, by their places there and sorted, if all of that was reported:
+    /// then it is only noted.
+    fn told<const W: usize>(&self, event: &Touching<'_, W>) -> Option<SmallVec<[u32; 32]>> {
+        let mut raced = SmallVec::new();
+        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return Some(raced) };
         if self.automatic[event.process] || self.races.len() > MAX_RACES {
-            return true;
+            return Some(raced);
         }
         let row = self.reported.row(event.point.op);
-        let is_told = |entry: &Entry, way: Way| {
-            entry.index == event.point.index
-                || entry.way.conflict(way).is_none()
-                || event.clock.has(entry.lane, entry.position)
-                || row.is_some_and(|row| row.contains(entry.op))
-        };
-        accesses.iter().zip(found).all(|(access, found)| {
-            let mut entries = found.cells.iter().flat_map(|cell| self.cells.kept(*cell));
-            entries.all(|entry| is_told(entry, access.way))
-        })
+        for (access, found) in accesses.iter().zip(found) {
+            for entry in found.cells.iter().flat_map(|cell| self.cells.kept(*cell)) {
+                let races = entry.index != event.point.index
+                    && entry.way.conflict(access.way).is_some()
+                    && !event.clock.has(entry.lane, entry.position);
+                if races && !row.is_some_and(|row| row.contains(entry.op)) {
+                    return None;
+                }
+                if races {
+                    raced.push(entry.index);
+                }
+            }
+        }
+        raced.sort_unstable();
+        Some(raced)
     }
 
-    /// An event meets what is kept of all its cells, and is told of those that race with it.
+    /// An event meets what is kept of all its cells, and tells of those that race with it.
     #[inline]
-    fn meet_all<const W: usize>(&mut self, event: &Touching<'_, W>, mut race: impl FnMut(&mut Entry, u8, Conflict)) {
-        let Some(What { accesses, found, in_place }) = self.whats.get(event.done.what as usize) else { return };
+    fn meet_all<const W: usize>(
+        &mut self,
+        event: &Touching<'_, W>,
+        acts: &[Act<'_>],
+        mut race: impl FnMut(&mut Entry, u8, Conflict),
+    ) {
+        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return };
         let (several, automatic) = (self.automatic.len() > 1, self.automatic[event.process]);
-        let acts: &[Act] = if *in_place { &[Act::Meets, Act::Stays] } else { &[Act::MeetsAndStays] };
         for act in acts {
             for (n, (access, found)) in accesses.iter().zip(found).enumerate() {
                 for cell in &found.cells {

@@ -81,7 +81,7 @@ public:
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
     {
         operands_[tileCount_++] = {&tile, DescribeAs<TileT>, static_cast<uint8_t>(role), needsStorage, false, 0};
-        const bool isBound = Access::Words(tile, role, [this](auto... words) { Say(words...); });
+        const bool isBound = Access::Words(tile, role, [this](auto... words) { this->Say(words...); });
         isSaid_ = isSaid_ && isBound;
         return *this;
     }
