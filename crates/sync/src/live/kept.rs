@@ -87,13 +87,9 @@ pub fn meet<const W: usize>(
         let before = event.clock.has(e.lane, e.position);
         let is_ordered = before || is_own && automatic;
         match (act, e.way.conflict(access.way)) {
-            (Act::Stays([]), _) => {}
-            (Act::Stays(raced), _) => {
-                if !e.is_marked(event) && raced.binary_search(&e.index).is_ok() {
-                    e.mark(event);
-                }
-            }
-            (_, Some(conflict)) if !is_ordered => race(e, own, conflict),
+            (Act::Stays(raced), _) if raced.is_empty() || e.is_marked(event) => {}
+            (Act::Stays(raced), _) if raced.binary_search(&e.index).is_ok() => e.mark(event),
+            (Act::Meets | Act::MeetsAndStays, Some(conflict)) if !is_ordered => race(e, own, conflict),
             _ => {}
         }
         if act == Act::Meets {
