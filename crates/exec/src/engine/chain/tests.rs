@@ -1,4 +1,4 @@
-use super::super::TileId;
+use super::super::{Engine, TileId};
 use super::*;
 use crate::kernels::Level;
 use tessera_isa::elem::Elem;
