@@ -20,6 +20,8 @@ pub(crate) struct Usual {
     seen: SmallVec<[(MemoryId, u64); 2]>,
     /// Is it worth knowing? Not where something becomes undefined, or where an operand's place changes.
     lasts: bool,
+    /// Is there nothing to know, since nobody follows what is defined?
+    is_idle: bool,
 }
 
 /// A set of bytes of one operand.
@@ -76,6 +78,7 @@ impl Usual {
         Usual {
             seen: SmallVec::new(),
             lasts,
+            is_idle: lasts && reads.is_empty() && writes.is_empty(),
             reads: reads.into_iter().map(|(o, area)| (o, bytes(o, area))).collect(),
             writes: writes.into_iter().map(|(o, area, defined)| (o, bytes(o, area), defined)).collect(),
         }
@@ -85,7 +88,7 @@ impl Usual {
     #[inline]
     pub fn is_as_seen(&self, memories: &Memories) -> bool {
         let is_same = |(id, stamp): &(MemoryId, u64)| memories.get(*id).is_some_and(|m| m.defined().stamp() == *stamp);
-        !self.seen.is_empty() && self.seen.iter().all(is_same)
+        (self.is_idle || !self.seen.is_empty()) && self.seen.iter().all(is_same)
     }
 
     /// Remembers that everything is defined.
@@ -123,7 +126,8 @@ impl Usual {
                 continue;
             };
             let set = memory.defined_mut();
-            effect.left_undefined |= !defined && !matches!(bytes, Bytes::Ranges(area) if area.is_empty());
+            let is_nothing = matches!(bytes, Bytes::Ranges(area) if area.is_empty());
+            effect.add(Effect::LEFT_UNDEFINED, !defined && !is_nothing);
             match (bytes, defined) {
                 (Bytes::Ranges(area), true) if !set.is_full_to(area.end(at)) => {
                     // Mostly it is defined already, and reading is cheaper than writing.

@@ -266,9 +266,9 @@ impl Shadow {
         if area.is_empty() {
             return;
         }
-        effect.left_undefined = true;
+        effect.add(Effect::LEFT_UNDEFINED, true);
         if is_buffer(place.memory) {
-            effect.stored_undefined = true;
+            effect.add(Effect::STORED_UNDEFINED, true);
             store_zeros(memory, area, place.at, source);
             return;
         }

@@ -5,7 +5,7 @@
 use super::transfer::BUFFER;
 use super::{Engine, Entry, Issued};
 use crate::kernels::AlignedBytes;
-use crate::lower::Failure;
+use crate::lower::{Effect, Failure};
 
 /// An instruction that was issued, on the operands that it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ impl Engine {
         self.issued += 1;
         let effect = cache.run(&mut self.memories, ticket.start.unwrap_or(0), self.issued)?;
         // What has a ticket has no other warnings.
-        let about_contents = if effect.warned { cache.current().and_then(Entry::warning) } else { None };
-        let stored_undefined = effect.stored_undefined;
+        let about_contents = if effect.has(Effect::WARNED) { cache.current().and_then(Entry::warning) } else { None };
+        let stored_undefined = effect.has(Effect::STORED_UNDEFINED);
         Ok(Some(Issued { warnings: &[], is_new: false, about_contents, stored_undefined }))
     }
 }

@@ -123,7 +123,7 @@ impl Cache {
             return Ok(Effect::default());
         };
         let effect = prepared.run(memories, start)?;
-        if effect.left_undefined {
+        if effect.has(Effect::LEFT_UNDEFINED) {
             entry.undefined_at = now;
         }
         Ok(effect)

@@ -89,8 +89,8 @@ impl Engine {
         Issued {
             warnings: current.map_or(&[], |entry| &entry.warnings),
             is_new,
-            about_contents: current.filter(|_| effect.warned).and_then(Entry::warning),
-            stored_undefined: effect.stored_undefined,
+            about_contents: current.filter(|_| effect.has(Effect::WARNED)).and_then(Entry::warning),
+            stored_undefined: effect.has(Effect::STORED_UNDEFINED),
         }
     }
 

@@ -122,7 +122,7 @@ impl Engine {
         self.set_buffer(empty(len));
         let done = self.host(Inst::tstore(Profile::Cpu), (Role::Src, tile), view, core);
         let runs = self.take_stored();
-        done.map(|effect| (runs, effect.stored_undefined))
+        done.map(|effect| (runs, effect.has(Effect::STORED_UNDEFINED)))
     }
 
     /// A transfer as cpu has it, about which no rule is asked.

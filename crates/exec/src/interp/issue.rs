@@ -88,13 +88,13 @@ impl Exec<'_> {
         };
         if self.watch.is_some() {
             self.watch_issue(index, site, start)?;
-        } else if effect.warned
+        } else if effect.has(Effect::WARNED)
             && let Some(warning) = self.engine.caches.get(index).and_then(|c| c.current()?.warning().cloned())
         {
             let warning = self.at(site.at, Box::new(warning));
             self.found.warn(site.at, *warning);
         }
-        if effect.stored_undefined {
+        if effect.has(Effect::STORED_UNDEFINED) {
             self.report_store(site);
         }
         if let (true, Some((_, slot))) = (site.expands, site.tiles.last()) {

@@ -68,7 +68,7 @@ impl Combine {
             let args: Option<SmallVec<[(Elem, u64); 2]>> = self.args.iter().map(arg).collect();
             let old = self.view.read(at, memories, places);
             let (Some(args), Some(old), Some(byte)) = (args, old, self.view.byte(at, places)) else {
-                effect.stored_undefined = true;
+                effect.add(Effect::STORED_UNDEFINED, true);
                 continue;
             };
             let new = first.eval(to, &args);

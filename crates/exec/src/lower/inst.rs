@@ -59,10 +59,9 @@ impl Prepared {
         lowering.selected(steps)?;
         let mut made = lowering.made;
         made.plan = Plan::new(lowering.steps);
-        if at.tracked {
-            let view = at.global.map(|_| made.places.len() - 1);
-            made.usual = Usual::new(&made.shadow, &made.places, view);
-        }
+        let view = at.global.map(|_| made.places.len() - 1);
+        let followed = if at.tracked { made.shadow.as_slice() } else { &[] };
+        made.usual = Usual::new(followed, &made.places, view);
         made.is_plain = made.reads_no_contents();
         made.shared = made.shares();
         Ok(made)

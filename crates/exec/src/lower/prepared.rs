@@ -65,15 +65,29 @@ pub(crate) struct Prepared {
     pub shared: u64,
 }
 
-/// What a run did that is worth knowing.
+/// What a run did that is worth knowing, a bit each. They are one word: who reads several bytes that were written one by one waits
+/// until everything that was stored before them, which is what the instruction moved, has left for the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Effect {
+pub(crate) struct Effect(usize);
+
+impl Effect {
     /// Undefined bytes were stored to global memory, as zeros.
-    pub stored_undefined: bool,
+    pub const STORED_UNDEFINED: Effect = Effect(1);
     /// Something that is not defined reached a destination, or was made undefined.
-    pub left_undefined: bool,
+    pub const LEFT_UNDEFINED: Effect = Effect(2);
     /// There is a warning about the contents of operands.
-    pub warned: bool,
+    pub const WARNED: Effect = Effect(4);
+
+    #[inline]
+    pub fn has(self, other: Effect) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Adds one of them, if it is so.
+    #[inline]
+    pub fn add(&mut self, other: Effect, is_so: bool) {
+        self.0 |= if is_so { other.0 } else { 0 };
+    }
 }
 
 /// The number of a tile operand's copy on a core.
@@ -133,9 +147,10 @@ impl Prepared {
             self.warning = routed.find(memories, &self.places)?;
             warned = self.warning.is_some();
         }
-        let mut effect = Effect { warned, ..self.change(memories)? };
+        let mut effect = self.change(memories)?;
+        effect.add(Effect::WARNED, warned);
         if let Some(routed) = &self.routed {
-            effect.left_undefined |= routed.run(memories, &self.places);
+            effect.add(Effect::LEFT_UNDEFINED, routed.run(memories, &self.places));
         }
         Ok(effect)
     }

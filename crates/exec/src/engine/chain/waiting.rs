@@ -3,7 +3,7 @@
 use super::Chain;
 use crate::engine::Engine;
 use crate::kernels::{AlignedBytes, Link};
-use crate::lower::Failure;
+use crate::lower::{Effect, Failure};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -68,7 +68,7 @@ impl Engine {
             return Ok(false);
         };
         let Some(effect) = prepared.note(&mut self.memories, start) else { return Ok(false) };
-        if effect.left_undefined {
+        if effect.has(Effect::LEFT_UNDEFINED) {
             entry.undefined_at = self.issued;
         }
         self.waiting.bytes = self.waiting.bytes.saturating_add(prepared.shared);

@@ -8,7 +8,7 @@ use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use crate::engine::memory::{MemoryId, on_core};
 use crate::engine::{Global, TileId, is_valid_set};
-use crate::lower::{Failure, broken, failure};
+use crate::lower::{Effect, Failure, broken, failure};
 use crate::nest::Place;
 use tessera_check::fifo;
 use tessera_ir::OpId;
@@ -365,7 +365,7 @@ impl Exec<'_> {
         let start = self.engine.start(cache, Some(view))?;
         let effect = self.engine.run(cache, start)?;
         self.watch_cache(cache, start);
-        Ok(effect.stored_undefined)
+        Ok(effect.has(Effect::STORED_UNDEFINED))
     }
 }
 
