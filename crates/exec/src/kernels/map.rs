@@ -343,9 +343,9 @@ unsafe fn groups<O: Op, M: Machine, const SECOND: bool>(
     whole
 }
 
-/// The number, of which the compiler knows nothing any more: else it makes vectors of several groups, and gathers them.
+/// The number, of which the compiler knows nothing any more. Else it makes vectors of several groups here, and gathers them.
 #[inline(always)]
-fn unknown(i: usize) -> usize {
+pub(super) fn unknown(i: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let mut i = i;

@@ -6,6 +6,7 @@
 //! sorted. Zipping register `i` with register `i + N/2` does that in log₂ N rounds. Blocks at the end overlap the ones
 //! before, so there is no scalar remainder; an extent below one block leaves the transpose to the strided loop.
 
+use super::super::map::unknown;
 use super::super::{Inner, Level, Loop, Raw};
 use super::crowded::crowded;
 use super::vector::{Vector, zipped};
@@ -82,16 +83,8 @@ unsafe fn bytes(src: *const u8, dst: *mut u8, inner: &Inner) {
         // A block is as long as a square, or longer.
         let back = (reach as isize - LINE as isize).min(0);
         let (src, dst) = (src.wrapping_offset(back * step), dst.wrapping_offset(back));
-        let mut i = 0;
-        while i < across {
-            let at = (i as isize).min(room as isize - 16);
-            // SAFETY: the block ends at or before the end of both loops.
-            unsafe {
-                let next = next.wrapping_offset(i as isize * step);
-                block_of_bytes(src.wrapping_offset(at), step, dst.wrapping_offset(at * pitch), pitch, next);
-            }
-            i += 16;
-        }
+        // SAFETY: every block ends at or before the end of both loops.
+        unsafe { square_of_bytes((src, step), (dst, pitch), next, across, room) };
     });
 }
 
@@ -209,22 +202,33 @@ unsafe fn block<V: Vector, const UNIT: usize, const N: usize>(src: *const u8, st
     }
 }
 
-/// A block of bytes: sixteen across, and a line along. A function of its own, whose addresses are made where they are used: in
-/// the loops around it they would be as many counters as it has rows, most of them in memory. The first bytes of sixteen rows from
-/// `next` on are fetched: the rows of a square that comes from the second level would be waited for.
+/// A square of bytes, in blocks sixteen across and a line along; the loop goes on for `room` bytes, so that the last block can
+/// reach back. Rows are counted on where they are used, one addition each: otherwise the compiler makes as many addresses as there
+/// are rows, most of them in memory. The first bytes of the rows from `next` on are fetched: the rows of a square that comes
+/// from the second level would be waited for.
 ///
-/// Safety: sixteen bytes of as many source rows as a line has bytes are readable, and a line of sixteen destination rows is
-/// writable, the rows as far apart as the strides say, on a machine with AVX-512 F, BW and VL.
+/// Safety: as many bytes as the blocks have, of as many source rows as a line has bytes, are readable, and a line of as many
+/// destination rows is writable, the rows as far apart as the strides say, on a machine with AVX-512 F, BW and VL.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 #[inline(never)]
-unsafe fn block_of_bytes(src: *const u8, step: isize, dst: *mut u8, pitch: isize, next: *const u8) {
+unsafe fn square_of_bytes(
+    (src, step): (*const u8, isize),
+    (dst, pitch): (*mut u8, isize),
+    next: *const u8,
+    across: usize,
+    room: usize,
+) {
+    let (step, pitch) = (step as usize, pitch as usize);
     macro_rules! block {
-        ($($k:tt)*) => {
+        ($rows:ident $fetched:ident $to:ident [$($k:tt)*]) => {
             // SAFETY: the contract of this function.
             unsafe {
+                let mut row = 0usize.wrapping_sub(step);
                 let mut r = [$({
-                    _mm_prefetch::<_MM_HINT_T0>(next.wrapping_offset($k * step).cast());
-                    let lane = |n: isize| _mm_loadu_si128(src.wrapping_offset(($k + 16 * n) * step).cast());
+                    let _ = $k;
+                    (row, $fetched) = (unknown(row.wrapping_add(step)), unknown($fetched.wrapping_add(step)));
+                    _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add($fetched).cast());
+                    let lane = |n: usize| _mm_loadu_si128($rows[n].wrapping_add(row).cast());
                     let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lane(0)), lane(1));
                     let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lane(2)), lane(3));
                     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
@@ -234,9 +238,20 @@ unsafe fn block_of_bytes(src: *const u8, step: isize, dst: *mut u8, pitch: isize
                     _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi8 _mm512_unpackhi_epi8
                     _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 _mm512_unpacklo_epi8 _mm512_unpackhi_epi8
                 );
-                $(_mm512_storeu_si512(dst.wrapping_offset($k * pitch).cast(), r[$k]);)*
+                let mut row = 0usize.wrapping_sub(pitch);
+                $(
+                    row = unknown(row.wrapping_add(pitch));
+                    _mm512_storeu_si512($to.wrapping_add(row).cast(), r[$k]);
+                )*
             }
         };
     }
-    block!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    let (mut i, mut fetched) = (0, 0usize.wrapping_sub(step));
+    while i < across {
+        let at = (i as isize).min(room as isize - 16) as usize;
+        let rows = [0, 16, 32, 48].map(|row: usize| src.wrapping_add(at.wrapping_add(row.wrapping_mul(step))));
+        let to = dst.wrapping_add(at.wrapping_mul(pitch));
+        block!(rows fetched to [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]);
+        i += 16;
+    }
 }
