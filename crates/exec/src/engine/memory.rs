@@ -4,9 +4,10 @@
 //! address lie in a memory of their own, the *pool*, so that they cannot meet anything. Global buffers come last. All
 //! of them are one list, because a plan names memories by number.
 
+pub use super::combined::Combined;
 use super::share::Share;
 use super::written::Written;
-pub use super::written::{Combined, Taken, Writers};
+pub use super::written::{Taken, Writers};
 use crate::defined::ByteSet;
 use crate::kernels::{AlignedBytes, Claims, SharedBytes};
 use crate::lower::{Failure, failure};
@@ -106,7 +107,7 @@ pub fn is_buffer(memory: MemoryId) -> bool {
 pub struct Memory {
     bytes: AlignedBytes,
     defined: ByteSet,
-    written: Option<Written>,
+    pub(super) written: Option<Written>,
     /// The array of all blocks, which `bytes` are.
     share: Option<Box<Share>>,
     /// Does it stay where it is, whatever is added?
@@ -252,18 +253,8 @@ impl Memory {
         }
     }
 
-    /// Notes that an element was combined with something, where somebody watches. One that was written before is
-    /// written again.
-    pub fn note_combined(&mut self, combined: Combined) {
-        if let Some(written) = &mut self.written
-            && !written.has_all(combined.at, combined.bytes())
-        {
-            written.combined.push(combined);
-        }
-    }
-
     /// Puts what a block left into the buffer.
-    pub fn put_taken(&mut self, taken: &Taken) {
+    pub fn put_taken(&mut self, taken: Taken) {
         for (start, len) in &taken.runs {
             self.grow(start + len);
             self.defined.insert(*start, *len);
@@ -308,9 +299,7 @@ impl Memory {
             self.restore(before, start, len);
             before.defined.for_each_run(start, end, |at, n| self.defined.insert(at, n));
         }
-        for combined in &taken.combined {
-            self.restore(before, combined.at, combined.bytes());
-        }
+        taken.combined.for_each_run(|start, len| self.restore(before, start, len));
         self.bytes.truncate(before.bytes.len());
         taken
     }
@@ -376,6 +365,8 @@ pub struct Memories {
     /// Do the bytes stand for any others, so that nothing can be asked about them?
     pub stands_for_all: bool,
     limit: u64,
+    /// Where elements are made that are combined with what is there.
+    pub(crate) fresh: Vec<u8>,
 }
 
 impl Memories {
@@ -390,7 +381,7 @@ impl Memories {
     /// Empty memories that may have so many bytes.
     pub fn with_limit(tracked: bool, limit: u64) -> Self {
         let list = vec![Memory::default(); MemoryId::buffer(0).index()];
-        Memories { list, tracked, stands_for_all: false, limit }
+        Memories { list, tracked, stands_for_all: false, limit, fresh: Vec::new() }
     }
 
     /// How many bytes they may have together.

@@ -24,6 +24,7 @@
 mod again;
 mod cache;
 mod chain;
+pub(crate) mod combined;
 mod contents;
 mod element;
 mod global;

@@ -360,7 +360,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
             }
             match &buffer.claims {
                 Some(claims) => buffer.memory.put_aside(number, &writes, claims),
-                None => buffer.memory.put_taken(&writes),
+                None => buffer.memory.put_taken(writes),
             }
         }
         if let Some(failure) = block.failure {
