@@ -53,12 +53,17 @@ impl Combination {
     }
 
     /// Combines the elements of a buffer whose view starts at byte `at` with fresh ones; what lies outside is left out.
-    fn apply(&self, buffer: &mut [u8], at: usize, fresh: &mut [u8]) {
+    pub(super) fn apply(&self, buffer: &mut [u8], at: usize, fresh: &mut [u8]) {
         let (there, new) = (Place { memory: MemoryId::new(0), at }, Place { memory: MemoryId::new(1), at: 0 });
         let mut sides = [buffer, fresh];
         for kernel in &self.kernels {
             kernel.run_inside(&mut sides, [there, there, new, there]);
         }
+    }
+
+    /// The bytes that it takes in a log.
+    pub(super) fn log_bytes(&self) -> usize {
+        self.len + size_of::<Entry>()
     }
 
     /// Which bytes of the buffer it touches.
@@ -67,11 +72,13 @@ impl Combination {
     }
 }
 
+/// How, and where the view started.
+type Entry = (Arc<Combination>, usize);
+
 /// What was combined, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Combined {
-    /// How, and where the view started.
-    list: Vec<(Arc<Combination>, usize)>,
+    list: Vec<Entry>,
     /// The fresh elements, one combination's after the other's.
     fresh: Vec<u8>,
 }
@@ -82,7 +89,12 @@ impl Combined {
         self.list.is_empty()
     }
 
-    fn push(&mut self, how: &Arc<Combination>, at: usize, fresh: &[u8]) {
+    /// The bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.fresh.len() + self.list.len() * size_of::<Entry>()
+    }
+
+    pub(super) fn push(&mut self, how: &Arc<Combination>, at: usize, fresh: &[u8]) {
         self.list.push((how.clone(), at));
         self.fresh.extend_from_slice(fresh);
     }
@@ -122,7 +134,10 @@ impl Memory {
 
     /// Combines fresh elements with what is there, and logs them where somebody watches.
     pub(crate) fn combine(&mut self, how: &Arc<Combination>, at: usize, fresh: &mut [u8]) {
-        how.apply(self.as_mut(), at, fresh);
+        if let Some(turn) = &mut self.turn {
+            return turn.combine(&mut self.bytes, how, at, fresh);
+        }
+        how.apply(&mut self.bytes, at, fresh);
         if let Some(written) = self.written.as_mut().filter(|written| !written.has_written(how, at)) {
             written.combined.push(how, at, fresh);
         }

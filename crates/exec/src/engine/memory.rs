@@ -6,6 +6,7 @@
 
 pub use super::combined::Combined;
 use super::share::Share;
+use super::turns::Turn;
 use super::written::Written;
 pub use super::written::{Taken, Writers};
 use crate::defined::ByteSet;
@@ -105,11 +106,13 @@ pub fn is_buffer(memory: MemoryId) -> bool {
 /// One memory.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    bytes: AlignedBytes,
+    pub(super) bytes: AlignedBytes,
     defined: ByteSet,
     pub(super) written: Option<Written>,
     /// The array of all blocks, which `bytes` are.
     share: Option<Box<Share>>,
+    /// The same where blocks take turns to combine with it.
+    pub(super) turn: Option<Box<Turn>>,
     /// Does it stay where it is, whatever is added?
     fixed: bool,
     /// What is added is defined, too: the host has cleared all of it.
@@ -402,6 +405,11 @@ impl Memories {
         &mut self.list
     }
 
+    /// The global buffers.
+    pub(crate) fn buffers_mut(&mut self) -> impl Iterator<Item = &mut Memory> {
+        self.list.iter_mut().skip(MemoryId::buffer(0).index())
+    }
+
     /// A memory.
     #[inline]
     pub fn get(&self, id: MemoryId) -> Option<&Memory> {
@@ -459,16 +467,15 @@ impl Memories {
 
     /// Says which block writes to buffers from here on.
     pub(crate) fn set_block(&mut self, block: u32) {
-        for share in self.list.iter_mut().filter_map(|memory| memory.share.as_mut()) {
-            share.block = block;
+        for memory in &mut self.list {
+            memory.share.iter_mut().for_each(|share| share.block = block);
+            memory.turn.iter_mut().for_each(|turn| turn.block = block);
         }
     }
 
     /// Says which operation writes to buffers from here on.
     pub fn set_writer(&mut self, writer: u32) {
-        for memory in self.list.iter_mut().skip(MemoryId::buffer(0).index()) {
-            memory.set_writer(writer);
-        }
+        self.buffers_mut().for_each(|memory| memory.set_writer(writer));
     }
 
     /// Copies bytes with their defined bits from one place to another that does not overlap it.
