@@ -77,7 +77,7 @@ pub(crate) struct AtOnce {
 /// What makes the fresh elements of one nest.
 #[derive(Clone, Debug)]
 enum Made {
-    Copied(Kernel),
+    Copied(Box<Kernel>),
     Converted(Box<Convert>),
 }
 
@@ -103,7 +103,7 @@ impl AtOnce {
         }
         let made = |nest: Nest| match conversion {
             Some(conversion) => Made::Converted(Box::new(Convert::new(nest, conversion, Level::best()))),
-            None => Made::Copied(Kernel::new(&nest, Level::best())),
+            None => Made::Copied(Box::new(Kernel::new(&nest, Level::best()))),
         };
         let how = Arc::new(Combination::new(func, elem, to.iter()));
         AtOnce { made: from.into_iter().map(made).collect(), how }
@@ -231,16 +231,17 @@ impl Lowering<'_> {
     ) -> Result<Option<AtOnce>, Failure> {
         let ((op, first), (from, map)) = (apply.func.combined(), from.ok_or_else(|| missing("element to read"))?);
         let two = [to.at(apply.dst.1), from.at(*map)];
+        let is_apart = to.layout.is_injective() && apply.dst.1.step == Map::SAME.step;
+        let is_worth_it = is_apart && apply.extent != [1, 1];
         let (nests, conversion) = match first {
             Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant } => {
                 let fixpipe = Fixpipe { src: from.elem, dst: to.elem, relu, hardware_rounding, saturate_inf };
                 let (_, nests) = self.fixpipe(&fixpipe, quant, apply.args.get(2), apply.extent, two)?;
                 (nests, Some(Conversion::Fixpipe(fixpipe)))
             }
-            _ => (lower(apply.extent, &two), None),
+            _ if is_worth_it => (lower(apply.extent, &two), None),
+            _ => return Ok(None),
         };
-        let is_apart = to.layout.is_injective() && apply.dst.1.step == Map::SAME.step;
-        let is_worth_it = is_apart && nests.iter().map(Nest::elements).sum::<u64>() > 1;
         Ok(is_worth_it.then(|| AtOnce::new(op, to.elem, &nests, conversion)))
     }
 }
