@@ -5,7 +5,6 @@
 //! (isa/structure.md 4).
 
 use super::memory::{Memory, MemoryId};
-use super::written::Written;
 use crate::defined::Area;
 use crate::kernels::{Level, MapKernel, Mapped};
 use crate::nest::{DST, Dim, Nest, Place, SRC};
@@ -117,28 +116,17 @@ impl Combined {
     }
 }
 
-impl Written {
-    /// Was all that is combined there written before, so that it is written again?
-    fn has_written(&self, how: &Combination, at: usize) -> bool {
-        how.runs(at).all(|(start, len)| self.has_all(start, len))
-    }
-}
-
 impl Memory {
-    /// May all of it be combined at once? Not where a part of it was written before, and is no longer combined with what
-    /// others leave.
-    pub(crate) fn is_even(&self, how: &Combination, at: usize) -> bool {
-        let is_unwritten = |written: &Written| how.runs(at).all(|(start, len)| written.has_none(start, len));
-        self.written.as_ref().is_none_or(|written| is_unwritten(written) || written.has_written(how, at))
-    }
-
-    /// Combines fresh elements with what is there, and logs them where somebody watches.
+    /// Combines fresh elements with what is there, and logs them where somebody watches. Those that were written before are
+    /// written again: they win over the log, and where all are such there is none.
     pub(crate) fn combine(&mut self, how: &Arc<Combination>, at: usize, fresh: &mut [u8]) {
         if let Some(turn) = &mut self.turn {
             return turn.combine(&mut self.bytes, how, at, fresh);
         }
         how.apply(&mut self.bytes, at, fresh);
-        if let Some(written) = self.written.as_mut().filter(|written| !written.has_written(how, at)) {
+        if let Some(written) = &mut self.written
+            && !how.runs(at).all(|(start, len)| written.has_all(start, len))
+        {
             written.combined.push(how, at, fresh);
         }
     }

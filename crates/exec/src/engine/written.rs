@@ -13,7 +13,7 @@ pub(super) struct Written {
     first: usize,
     /// All written bytes lie between these two.
     hull: Option<(usize, usize)>,
-    /// What was combined with elements that were not written, in order.
+    /// What was combined, in order; what was written wins over it.
     pub combined: Combined,
     /// The operation that writes now.
     pub writer: u32,
@@ -84,13 +84,6 @@ impl Written {
     #[inline]
     pub fn has_all(&self, start: usize, len: usize) -> bool {
         start >= self.first && self.bytes.has_all(start - self.first, len)
-    }
-
-    /// Was no byte of a run written?
-    pub fn has_none(&self, start: usize, len: usize) -> bool {
-        let Some((low, high)) = self.hull else { return true };
-        let (from, to) = (start.max(low), (start + len).min(high));
-        from >= to || self.bytes.has_none(from - self.first, to - from)
     }
 
     /// The runs that were written, what was combined and who did it; nothing is written any more.

@@ -138,11 +138,10 @@ impl Combine {
         }
     }
 
-    /// With kernels, where no element is met again and all are alike.
+    /// With kernels, where no element is met again.
     fn run_at_once(&self, memories: &mut Memories, places: &[Place], params: &Params) -> Option<()> {
         let (all, Some(Argument::Element(from))) = (self.at_once.as_ref()?, self.args.first()) else { return None };
         let view = *places.get(usize::from(self.view.operand))?;
-        memories.get(view.memory).filter(|memory| memory.is_even(&all.how, view.at))?;
         let mut fresh = std::mem::take(&mut memories.fresh);
         let made = memories.operand(places, from.operand).map(|(at, m)| all.make(m.bytes(), at, params, &mut fresh));
         let is_made = made.is_some_and(|made| made.is_ok());
