@@ -237,9 +237,9 @@ impl TesseraMachine {
                 told
             }
             None => {
-                let (taken, done) = self.engine.transfer_with(&inst, &tiles, view.len, |_| view.contents())?;
+                let (mut taken, done) = self.engine.transfer_with(&inst, &tiles, view.len, |_| view.contents())?;
                 let told = (done.warnings.to_vec(), done.stored_undefined);
-                view.leave(&taken);
+                view.leave(&mut taken);
                 told
             }
         };

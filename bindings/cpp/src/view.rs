@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use tessera_exec::engine::Runs;
-use tessera_exec::engine::memory::{Combined, Memory, Taken};
+use tessera_exec::engine::memory::{Memory, Taken};
 use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
@@ -148,20 +148,11 @@ impl View {
 
     /// Leaves in the caller's memory what an instruction left in the buffer. What is combined with what is there happens
     /// one instruction after the other, whatever thread it is in (cpp.md 9).
-    pub fn leave(&mut self, taken: &Taken) {
+    pub fn leave(&mut self, taken: &mut Taken) {
         static COMBINING: Mutex<()> = Mutex::new(());
-        let _one = (!taken.combined.is_empty()).then(|| COMBINING.lock());
-        for Combined { at, elem, func, bits } in &taken.combined {
-            let len = elem.bits() as usize / 8;
-            if at.checked_add(len).is_none_or(|end| end > self.len) {
-                continue;
-            }
-            let mut old = [0u8; 8];
-            // SAFETY: inside the view, whose memory the caller of the ABI vouches for as readable.
-            unsafe { std::ptr::copy_nonoverlapping(self.start.add(*at), old.as_mut_ptr(), len) };
-            let new = func.eval(*elem, &[(*elem, u64::from_le_bytes(old)), (*elem, *bits)]).to_le_bytes();
-            // SAFETY: the same bytes, which the caller vouches for as writable.
-            unsafe { std::ptr::copy_nonoverlapping(new.as_ptr(), self.start.add(*at), len) };
+        if let (false, Some(mut there)) = (taken.combined.is_empty(), self.lent()) {
+            let _one = COMBINING.lock();
+            taken.combined.put(&mut there);
         }
         self.write(&taken.writes);
     }

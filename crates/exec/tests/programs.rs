@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod programs {
+    mod atomics;
     mod blocks;
     mod chains;
     mod products;

@@ -4,9 +4,11 @@
 //! address lie in a memory of their own, the *pool*, so that they cannot meet anything. Global buffers come last. All
 //! of them are one list, because a plan names memories by number.
 
+pub use super::combined::Combined;
 use super::share::Share;
+use super::turns::Turn;
 use super::written::Written;
-pub use super::written::{Combined, Taken, Writers};
+pub use super::written::{Taken, Writers};
 use crate::defined::ByteSet;
 use crate::kernels::{AlignedBytes, Claims, SharedBytes};
 use crate::lower::{Failure, failure};
@@ -104,11 +106,13 @@ pub fn is_buffer(memory: MemoryId) -> bool {
 /// One memory.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    bytes: AlignedBytes,
+    pub(super) bytes: AlignedBytes,
     defined: ByteSet,
-    written: Option<Written>,
+    pub(super) written: Option<Written>,
     /// The array of all blocks, which `bytes` are.
     share: Option<Box<Share>>,
+    /// The same where blocks take turns to combine with it.
+    pub(super) turn: Option<Box<Turn>>,
     /// Does it stay where it is, whatever is added?
     fixed: bool,
     /// What is added is defined, too: the host has cleared all of it.
@@ -252,18 +256,8 @@ impl Memory {
         }
     }
 
-    /// Notes that an element was combined with something, where somebody watches. One that was written before is
-    /// written again.
-    pub fn note_combined(&mut self, combined: Combined) {
-        if let Some(written) = &mut self.written
-            && !written.has_all(combined.at, combined.bytes())
-        {
-            written.combined.push(combined);
-        }
-    }
-
     /// Puts what a block left into the buffer.
-    pub fn put_taken(&mut self, taken: &Taken) {
+    pub fn put_taken(&mut self, taken: Taken) {
         for (start, len) in &taken.runs {
             self.grow(start + len);
             self.defined.insert(*start, *len);
@@ -308,9 +302,7 @@ impl Memory {
             self.restore(before, start, len);
             before.defined.for_each_run(start, end, |at, n| self.defined.insert(at, n));
         }
-        for combined in &taken.combined {
-            self.restore(before, combined.at, combined.bytes());
-        }
+        taken.combined.for_each_run(|start, len| self.restore(before, start, len));
         self.bytes.truncate(before.bytes.len());
         taken
     }
@@ -376,6 +368,8 @@ pub struct Memories {
     /// Do the bytes stand for any others, so that nothing can be asked about them?
     pub stands_for_all: bool,
     limit: u64,
+    /// Where elements are made that are combined with what is there.
+    pub(crate) fresh: Vec<u8>,
 }
 
 impl Memories {
@@ -390,7 +384,7 @@ impl Memories {
     /// Empty memories that may have so many bytes.
     pub fn with_limit(tracked: bool, limit: u64) -> Self {
         let list = vec![Memory::default(); MemoryId::buffer(0).index()];
-        Memories { list, tracked, stands_for_all: false, limit }
+        Memories { list, tracked, stands_for_all: false, limit, fresh: Vec::new() }
     }
 
     /// How many bytes they may have together.
@@ -409,6 +403,11 @@ impl Memories {
     #[inline]
     pub fn list_mut(&mut self) -> &mut [Memory] {
         &mut self.list
+    }
+
+    /// The global buffers.
+    pub(crate) fn buffers_mut(&mut self) -> impl Iterator<Item = &mut Memory> {
+        self.list.iter_mut().skip(MemoryId::buffer(0).index())
     }
 
     /// A memory.
@@ -468,16 +467,15 @@ impl Memories {
 
     /// Says which block writes to buffers from here on.
     pub(crate) fn set_block(&mut self, block: u32) {
-        for share in self.list.iter_mut().filter_map(|memory| memory.share.as_mut()) {
-            share.block = block;
+        for memory in &mut self.list {
+            memory.share.iter_mut().for_each(|share| share.block = block);
+            memory.turn.iter_mut().for_each(|turn| turn.block = block);
         }
     }
 
     /// Says which operation writes to buffers from here on.
     pub fn set_writer(&mut self, writer: u32) {
-        for memory in self.list.iter_mut().skip(MemoryId::buffer(0).index()) {
-            memory.set_writer(writer);
-        }
+        self.buffers_mut().for_each(|memory| memory.set_writer(writer));
     }
 
     /// Copies bytes with their defined bits from one place to another that does not overlap it.

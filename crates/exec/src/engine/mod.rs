@@ -24,6 +24,7 @@
 mod again;
 mod cache;
 mod chain;
+pub(crate) mod combined;
 mod contents;
 mod element;
 mod global;
@@ -35,6 +36,7 @@ mod pool;
 mod share;
 mod tiles;
 mod transfer;
+mod turns;
 mod written;
 
 pub use again::Ticket;
@@ -49,6 +51,7 @@ pub use pool::Storage;
 pub use tiles::TileId;
 pub(crate) use tiles::{Binding, Object};
 pub use transfer::{Runs, combines};
+pub(crate) use turns::{Log, Turns};
 
 use crate::nest::Place;
 use key::{Key, Numbered};

@@ -1,11 +1,9 @@
 //! What a block wrote to a buffer, and what it leaves of it.
 
+use super::combined::Combined;
 use super::share::Aside;
 use crate::defined::ByteSet;
-use crate::nest::{read_bits, write_bits};
 use rustc_hash::FxHashMap;
-use tessera_isa::elem::Elem;
-use tessera_isa::sem::Func;
 
 /// What one block wrote to a buffer.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +13,8 @@ pub(super) struct Written {
     first: usize,
     /// All written bytes lie between these two.
     hull: Option<(usize, usize)>,
-    /// What was combined with elements that were not written, in order.
-    pub combined: Vec<Combined>,
+    /// What was combined, in order; what was written wins over it.
+    pub combined: Combined,
     /// The operation that writes now.
     pub writer: u32,
     writers: Writers,
@@ -24,37 +22,6 @@ pub(super) struct Written {
 
 /// By operation: all that it wrote lies between these two.
 pub type Writers = FxHashMap<u32, (usize, usize)>;
-
-/// An element that was combined with something new: added to, or raised or lowered to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Combined {
-    pub at: usize,
-    pub elem: Elem,
-    /// What becomes of the two.
-    pub func: Func,
-    pub bits: u64,
-}
-
-impl Combined {
-    pub(super) fn bytes(&self) -> usize {
-        self.elem.bits() as usize / 8
-    }
-}
-
-impl Taken {
-    /// Puts it into a buffer: what lies outside is left out.
-    pub fn put(&self, buffer: &mut [u8]) {
-        for Combined { at, elem, func, bits } in &self.combined {
-            let old = read_bits(buffer, *at as i64, elem.bits());
-            write_bits(buffer, *at as i64, elem.bits(), func.eval(*elem, &[(*elem, old), (*elem, *bits)]));
-        }
-        for (start, run) in &self.writes {
-            if let Some(to) = buffer.get_mut(*start..start + run.len()) {
-                to.copy_from_slice(run);
-            }
-        }
-    }
-}
 
 /// What a block leaves of a buffer: runs of bytes that it wrote, and before that what it combined with what others leave.
 #[derive(Clone, Debug, Default)]
@@ -66,8 +33,20 @@ pub struct Taken {
     /// Or those of them that are another block's in the buffer.
     pub(crate) aside: Option<Box<Aside>>,
     /// What it combined, in order, before that.
-    pub combined: Vec<Combined>,
+    pub combined: Combined,
     pub writers: Writers,
+}
+
+impl Taken {
+    /// Puts it into a buffer: what lies outside is left out.
+    pub fn put(mut self, buffer: &mut [u8]) {
+        self.combined.put(buffer);
+        for (start, run) in &self.writes {
+            if let Some(to) = buffer.get_mut(*start..start + run.len()) {
+                to.copy_from_slice(run);
+            }
+        }
+    }
 }
 
 impl Written {

@@ -94,9 +94,9 @@ fn meet(all: &mut [Cores<'_>]) -> bool {
 fn put_together(run: &Run<'_>, all: &mut [Cores<'_>], buffers: &mut [Buffer], warnings: &mut Vec<Diagnostic>) {
     let mut owners: Vec<Owners> = buffers.iter().map(|_| Owners::default()).collect();
     let written: Vec<_> = all.iter_mut().map(|cores| cores.take_written(buffers)).collect();
-    for (block, taken) in (0..).zip(&written) {
+    for (block, taken) in (0..).zip(written) {
         for ((buffer, taken), owners) in buffers.iter_mut().zip(taken).zip(&mut owners) {
-            warnings.extend(owners.add(block, taken).map(|overlap| overlap.diagnostic(run, buffer.value)));
+            warnings.extend(owners.add(block, &taken).map(|overlap| overlap.diagnostic(run, buffer.value)));
             buffer.memory.put_taken(taken);
         }
     }

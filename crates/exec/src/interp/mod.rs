@@ -225,5 +225,10 @@ impl From<Failure> for Outcome {
 
 /// Runs a program.
 pub fn run(run: Run<'_>) -> Outcome {
-    parallel::run(run).unwrap_or_else(Outcome::from)
+    run_on(std::thread::available_parallelism().map_or(1, |n| n.get()), run)
+}
+
+/// Runs a program, its blocks on so many threads at most; nothing but the time tells.
+pub fn run_on(threads: usize, run: Run<'_>) -> Outcome {
+    parallel::run(run, threads).unwrap_or_else(Outcome::from)
 }

@@ -51,7 +51,8 @@ impl Left {
     }
 }
 
-pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
+/// Runs a program, its blocks on so many threads at most.
+pub(crate) fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
     let compiled =
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
@@ -67,7 +68,7 @@ pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let bound: Vec<ValueId> = buffers.iter().map(|buffer| buffer.value).collect();
     let cx = contexts(&run, &processes, &programs, progress.as_deref(), &bound);
     let run = &run;
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(blocks as usize);
+    let threads = threads.clamp(1, blocks as usize);
     let left = match blocks {
         1 => vec![alone(run, &cx, &mut buffers)],
         _ if meeting::is_met(run.func, run.profile) => meeting::run(run, &cx, &mut buffers, blocks, threads),
@@ -123,18 +124,21 @@ fn together(
     blocks: u32,
     threads: usize,
 ) -> Result<Vec<Left>, Failure> {
-    let shared = sharing::share(run, cx, buffers);
+    let (shared, turns) = (sharing::share(run, cx, buffers), sharing::turns(threads));
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {
-        let mut cores = Cores::new(cx, sharing::memories(run, buffers, &shared), run.trace || run.record);
+        let mut cores = Cores::new(cx, sharing::memories(run, buffers, &shared, &turns), run.trace || run.record);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
                 return;
             }
+            let mut begun = turns.begin(block);
             let mut left = one(run, &mut cores, buffers, block);
             left.writes = cores.take_written(buffers);
+            begun.logs = cores.take_logs();
+            drop(begun);
             if left.failure.is_some() {
                 // Blocks that have begun still end, so that the lowest failure is always the one that is told.
                 next.store(blocks, Ordering::Relaxed);
@@ -360,7 +364,7 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) ->
             }
             match &buffer.claims {
                 Some(claims) => buffer.memory.put_aside(number, &writes, claims),
-                None => buffer.memory.put_taken(&writes),
+                None => buffer.memory.put_taken(writes),
             }
         }
         if let Some(failure) = block.failure {

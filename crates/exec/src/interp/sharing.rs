@@ -2,14 +2,15 @@
 //!
 //! A block sees global memory as it was at the start plus its own writes (isa/structure.md 4). An array that the kernel only
 //! reads is the same for all of them, and of one that it only writes nobody sees anything before the end: of both there is
-//! one, which all threads work on. One that is read and written, or combined with, every thread has a copy of.
+//! one, which all threads work on. Of one that it only combines with nobody sees anything either: blocks take turns with it
+//! ([`Turns`]). One that is read and written, or read or written and combined with, every thread has a copy of.
 
 use super::Run;
 use super::code::{Code, GlobalSlot, Hand, MakeView, Meet, Program, Support, Var};
 use super::parallel::Buffer;
 use super::step::Context;
 use crate::engine::memory::{Memories, Memory};
-use crate::engine::{combines, stores};
+use crate::engine::{Turns, combines, stores};
 use crate::kernels::{AlignedBytes, SharedBytes};
 use crate::lower::{Failure, broken};
 use std::sync::Arc;
@@ -22,6 +23,15 @@ pub(super) enum Sharing {
     Copied,
     Read(Arc<SharedBytes>),
     Written(Arc<SharedBytes>),
+    Combined(Arc<SharedBytes>),
+}
+
+/// The logs of blocks whose turn has not come may take so many bytes, times the threads.
+const LOG: usize = 8 << 20;
+
+/// Whose turn it is among blocks on so many threads.
+pub(super) fn turns(threads: usize) -> Arc<Turns> {
+    Arc::new(Turns::new(LOG.saturating_mul(threads)))
 }
 
 /// Decides for every buffer; those that are shared are taken out until [`put_back`].
@@ -30,7 +40,10 @@ pub(super) fn share(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -
     let shared = |(buffer, uses): (&mut Buffer, Use)| match uses {
         // Who records looks at the bytes before and after.
         _ if run.record => Sharing::Copied,
-        Use { reads: true, writes: true } => Sharing::Copied,
+        Use { reads: false, writes: false, combines: true } if !buffer.grows => {
+            Sharing::Combined(Arc::new(SharedBytes::new(buffer.memory.take_bytes())))
+        }
+        Use { combines: true, .. } | Use { reads: true, writes: true, .. } => Sharing::Copied,
         Use { writes: false, .. } => Sharing::Read(Arc::new(SharedBytes::new(buffer.memory.take_bytes()))),
         Use { writes: true, .. } if !buffer.grows => {
             Sharing::Written(Arc::new(SharedBytes::new(buffer.memory.take_bytes())))
@@ -45,13 +58,14 @@ pub(super) fn share(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -
 }
 
 /// The memories of one thread.
-pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing]) -> Memories {
+pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing], turns: &Arc<Turns>) -> Memories {
     let mut memories = Memories::with_limit(run.tracked, run.limits.memory);
     for (buffer, sharing) in buffers.iter().zip(all) {
         memories.add_buffer(match sharing {
             Sharing::Copied => buffer.memory.watched(),
             Sharing::Read(array) => Memory::reading(array, buffer.memory.defined()),
             Sharing::Written(array) => Memory::writing(array),
+            Sharing::Combined(array) => Memory::combining(array, buffer.memory.defined(), turns),
         });
     }
     memories
@@ -62,7 +76,7 @@ pub(super) fn put_back(buffers: &mut [Buffer], all: Vec<Sharing>) -> Result<(), 
     for (buffer, sharing) in buffers.iter_mut().zip(all) {
         let (array, is_written) = match sharing {
             Sharing::Copied => continue,
-            Sharing::Read(array) => (array, false),
+            Sharing::Read(array) | Sharing::Combined(array) => (array, false),
             Sharing::Written(array) => (array, true),
         };
         let array = Arc::into_inner(array).ok_or_else(|| broken("a thread that has ended holds an array"))?;
@@ -78,6 +92,7 @@ pub(super) fn put_back(buffers: &mut [Buffer], all: Vec<Sharing>) -> Result<(), 
 struct Use {
     reads: bool,
     writes: bool,
+    combines: bool,
 }
 
 /// Finds what the kernel may do with every buffer.
@@ -108,15 +123,17 @@ fn uses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) -> Vec<Use> {
             for (uses, _) in uses.iter_mut().zip(&holds[slot.index()]).filter(|(_, holds)| **holds) {
                 uses.reads |= touch.reads;
                 uses.writes |= touch.writes;
+                uses.combines |= touch.combines;
             }
         }
     }
     uses
 }
 
-const READS: Use = Use { reads: true, writes: false };
-const WRITES: Use = Use { reads: false, writes: true };
-const BOTH: Use = Use { reads: true, writes: true };
+const READS: Use = Use { reads: true, writes: false, combines: false };
+const WRITES: Use = Use { reads: false, writes: true, combines: false };
+const BOTH: Use = Use { reads: true, writes: true, combines: false };
+const COMBINES: Use = Use { reads: false, writes: false, combines: true };
 
 /// Where pointers and views go, and what is done with what they point to.
 struct Found {
@@ -173,8 +190,9 @@ impl Found {
         let Some((site, slot)) = program.sites.get(number).and_then(|site| Some((site, site.global?))) else { return };
         let what = match site.inst.op.effect(site.inst.form, Role::Global) {
             Effect::Read => READS,
-            _ if stores(&site.inst) && !combines(&site.inst) => WRITES,
-            _ => BOTH,
+            _ if !stores(&site.inst) => BOTH,
+            _ if combines(&site.inst) => COMBINES,
+            _ => WRITES,
         };
         self.touches.push((slot, what));
     }

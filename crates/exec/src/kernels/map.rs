@@ -201,6 +201,13 @@ impl MapKernel {
         Ok(())
     }
 
+    /// The same; elements that lie outside are left out.
+    pub(crate) fn run_inside<M: AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) {
+        if self.run_at(memories, at).is_err() {
+            self.elements(memories, &at);
+        }
+    }
+
     /// Safety: the contract of [`RawMap`] at every point of the loops from `dim` on.
     unsafe fn rows(&self, raw: RawMap, loops: &Loops, dim: usize, at: [*mut u8; OPERANDS]) {
         if dim + 2 >= self.nest.dims.len() {

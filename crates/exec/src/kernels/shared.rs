@@ -1,8 +1,9 @@
 //! An array that several blocks have at once, each on a thread of its own.
 //!
 //! One that is only read is read where it is. One that is only written is written where it is, too: a block *claims* bytes
-//! before it writes them for the first time, and bytes that another block has claimed it keeps aside. So no byte is written
-//! by two threads, and none is read that another one writes.
+//! before it writes them for the first time, and bytes that another block has claimed it keeps aside. One that is only
+//! combined with a block touches in its turn alone. So no byte is written by two threads at a time, and none is read that
+//! another one writes.
 
 use super::AlignedBytes;
 use std::collections::BTreeMap;
@@ -31,10 +32,12 @@ impl SharedBytes {
         work(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The array for one thread, which keeps `self` as long as it uses it, and claims what it writes.
+    /// The array for one thread, which keeps `self` as long as it uses it, and claims what it writes, or
+    /// waits for its turn.
     pub fn lend(&self) -> AlignedBytes {
         // SAFETY: the array moves nowhere before all who have it are gone (`SharedBytes::into_parts` takes it by value).
-        // Whoever has it writes only what it has claimed, and reads only where nobody writes the array at all.
+        // Whoever has it writes only what it has claimed, and reads only where nobody writes the array at all; or it touches
+        // the array only in its turn (`engine::turns`), which no two threads have at a time.
         self.with(|inner| unsafe { inner.bytes.lent_again() })
     }
 

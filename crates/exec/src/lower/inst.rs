@@ -14,7 +14,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::layout::{Axis, Digit, Layout};
-use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Rect, Reduce, Side, Step};
+use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Quant, Rect, Reduce, Side, Step};
 use tessera_isa::tile::BLayout;
 
 /// Steps that are being lowered.
@@ -180,31 +180,9 @@ impl Lowering<'_> {
                 self.moved(&[to.number, first.number], lower(apply.extent, &two), value);
             }
             Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant } => {
-                let fixpipe = Conversion::Fixpipe(Fixpipe { src, dst, relu, hardware_rounding, saturate_inf });
-                let (param, nests) = match (apply.args.get(1), quant) {
-                    (Some(Arg::Element(Side::Tile(tile), at)), _) => {
-                        // An empty window asks for no parameters.
-                        let [rows, cols] = apply.extent;
-                        let count = if rows == 0 { 0 } else { cols as usize };
-                        let (operand, first) = (operand(*tile, 0), at.origin[1]);
-                        let offset = self.tile(*tile)?.layout.offset(0, first).max(0) as usize * 8;
-                        let (bytes, params) = (Vec::new(), Params::default());
-                        let from = FromTile { operand, offset, first, count, src, dst, bytes, params };
-                        self.made.params = ParamSource::Tile(Box::new(from));
-                        let param = ParamAt::Tile { operand, offset, count };
-                        // Those that are read are numbered from the first one on.
-                        let list = Layout::row_major(1, cols, cols);
-                        let numbered = nest::Operand { layout: &list, map: Map { origin: [0, 0], ..*at }, bits: 64 };
-                        (param, lower(apply.extent, &[two[0], two[1], numbered]))
-                    }
-                    (Some(Arg::Scalar(_, bits)), Some(quant)) => {
-                        let param = quant.param(*bits);
-                        param.check(src, dst).map_err(|fault| refuse(fault, *bits, None, dst))?;
-                        self.made.params = ParamSource::Fixed(Params::new([param]));
-                        (ParamAt::Fixed(param), lower(apply.extent, &two))
-                    }
-                    _ => (ParamAt::None, lower(apply.extent, &two)),
-                };
+                let fixpipe = Fixpipe { src, dst, relu, hardware_rounding, saturate_inf };
+                let (param, nests) = self.fixpipe(&fixpipe, quant, apply.args.get(1), apply.extent, two)?;
+                let fixpipe = Conversion::Fixpipe(fixpipe);
                 self.moved(&[to.number, first.number], nests, Value::Converted(fixpipe, param));
             }
             func => {
@@ -241,6 +219,42 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The nests of a way out of an accumulator, and where its parameter comes from; sees to it that it is there.
+    pub fn fixpipe(
+        &mut self,
+        fixpipe: &Fixpipe,
+        quant: Option<Quant>,
+        param: Option<&Arg>,
+        extent: [u64; 2],
+        two: [nest::Operand<'_>; 2],
+    ) -> Result<(ParamAt, Nests), Failure> {
+        let (src, dst) = (fixpipe.src, fixpipe.dst);
+        Ok(match (param, quant) {
+            (Some(Arg::Element(Side::Tile(tile), at)), _) => {
+                // An empty window asks for no parameters.
+                let [rows, cols] = extent;
+                let count = if rows == 0 { 0 } else { cols as usize };
+                let (operand, first) = (operand(*tile, 0), at.origin[1]);
+                let offset = self.tile(*tile)?.layout.offset(0, first).max(0) as usize * 8;
+                let (bytes, params) = (Vec::new(), Params::default());
+                let from = FromTile { operand, offset, first, count, src, dst, bytes, params };
+                self.made.params = ParamSource::Tile(Box::new(from));
+                let param = ParamAt::Tile { operand, offset, count };
+                // Those that are read are numbered from the first one on.
+                let list = Layout::row_major(1, cols, cols);
+                let numbered = nest::Operand { layout: &list, map: Map { origin: [0, 0], ..*at }, bits: 64 };
+                (param, lower(extent, &[two[0], two[1], numbered]))
+            }
+            (Some(Arg::Scalar(_, bits)), Some(quant)) => {
+                let param = quant.param(*bits);
+                param.check(src, dst).map_err(|fault| refuse(fault, *bits, None, dst))?;
+                self.made.params = ParamSource::Fixed(Params::new([param]));
+                (ParamAt::Fixed(param), lower(extent, &two))
+            }
+            _ => (ParamAt::None, lower(extent, &two)),
+        })
     }
 
     /// A tile as staged steps take it.

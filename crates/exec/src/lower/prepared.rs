@@ -203,7 +203,8 @@ impl Prepared {
     }
 
     fn change_here(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
-        let mut effect = if self.usual.holds(memories, &self.places) {
+        let is_defined = self.usual.holds(memories, &self.places);
+        let mut effect = if is_defined {
             self.move_bytes(memories)?;
             let effect = self.usual.written(memories, &self.places);
             self.usual.see(memories, &self.places);
@@ -212,7 +213,7 @@ impl Prepared {
             self.change_each(memories)?
         };
         for combine in &self.combines {
-            combine.run(memories, &self.places, &mut effect);
+            combine.run(memories, &self.places, self.params.loaded(), is_defined, &mut effect);
         }
         if self.global.is_some() {
             self.note_stores(memories);

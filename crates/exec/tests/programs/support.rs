@@ -1,7 +1,7 @@
 //! Runs texts.
 
 use tessera_asm::parse;
-use tessera_exec::interp::{Input, Outcome, Run, run};
+use tessera_exec::interp::{Input, Outcome, Run, run, run_on};
 use tessera_ir::{Func, Module, ValueId, inline::inline};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
@@ -18,6 +18,7 @@ pub struct Program {
     trace: bool,
     record: bool,
     fuses: bool,
+    threads: Option<usize>,
     inputs: Vec<(ValueId, Input)>,
     outputs: Vec<(ValueId, u8)>,
 }
@@ -58,6 +59,7 @@ impl Program {
             trace: false,
             record: false,
             fuses: true,
+            threads: None,
             inputs: Vec::new(),
             outputs: Vec::new(),
         }
@@ -115,6 +117,12 @@ impl Program {
         self
     }
 
+    /// So many at most, instead of as many as the machine has.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
     pub fn record(mut self, record: bool) -> Self {
         self.record = record;
         self
@@ -128,7 +136,7 @@ impl Program {
     pub fn run(self) -> Ran {
         let keep: Vec<ValueId> = self.outputs.iter().map(|o| o.0).collect();
         let placement = tessera_plan::plan(&self.module, &self.func, self.profile, &keep).unwrap();
-        let outcome = run(Run {
+        let program = Run {
             observe: None,
             module: &self.module,
             func: &self.func,
@@ -143,7 +151,11 @@ impl Program {
             fuses: self.fuses,
             limits: Default::default(),
             progress: None,
-        });
+        };
+        let outcome = match self.threads {
+            Some(threads) => run_on(threads, program),
+            None => run(program),
+        };
         let name = |v: &ValueId| self.module.names.text(self.func.value(*v).name).to_string();
         Ran { outcome, names: self.func.args.iter().map(|v| (name(v), *v)).collect() }
     }

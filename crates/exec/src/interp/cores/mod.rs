@@ -16,7 +16,8 @@ use super::code::Meet;
 use super::parallel::{Buffer, set_up};
 use super::record::Recorder;
 use super::step::{Context, Exec, Stop};
-use crate::engine::memory::{Memories, MemoryId, Taken};
+use crate::engine::Log;
+use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::lower::Failure;
 use tessera_ir::{Core, Func, OpId, Runs, ValueId};
 use tessera_isa::diag::Diagnostic;
@@ -201,6 +202,12 @@ impl<'a> Cores<'a> {
             memories.get_mut(MemoryId::buffer(k)).map(|memory| memory.take_written(&buffer.memory))
         };
         (0..).zip(buffers).filter_map(memory).collect()
+    }
+
+    /// What the block leaves to be combined with arrays that blocks take turns with.
+    pub fn take_logs(&mut self) -> Vec<Log> {
+        let buffers = self.memories().into_iter().flat_map(Memories::buffers_mut);
+        buffers.filter_map(Memory::take_log).collect()
     }
 
     /// Nobody can run, and not all have ended.
