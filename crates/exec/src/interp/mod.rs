@@ -9,6 +9,7 @@ mod code;
 mod compile;
 mod cores;
 mod follow;
+mod foresight;
 mod global;
 mod issue;
 mod lives;
@@ -225,5 +226,5 @@ impl From<Failure> for Outcome {
 
 /// Runs a program.
 pub fn run(run: Run<'_>) -> Outcome {
-    parallel::run(run).unwrap_or_else(Outcome::from)
+    parallel::run(run, sharing::SMALL).unwrap_or_else(Outcome::from)
 }

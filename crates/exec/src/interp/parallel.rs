@@ -51,7 +51,9 @@ impl Left {
     }
 }
 
-pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
+/// Runs a program. Copies of arrays that have fewer than `small` bytes, all together, are made without asking whether they are
+/// needed ([`sharing::SMALL`]).
+pub(crate) fn run(mut run: Run<'_>, small: u64) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
     let compiled =
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
@@ -71,7 +73,7 @@ pub(crate) fn run(mut run: Run<'_>) -> Result<Outcome, Failure> {
     let left = match blocks {
         1 => vec![alone(run, &cx, &mut buffers)],
         _ if meeting::is_met(run.func, run.profile) => meeting::run(run, &cx, &mut buffers, blocks, threads),
-        _ => together(run, &cx, &mut buffers, blocks, threads)?,
+        _ => together(run, &cx, &mut buffers, threads, small)?,
     };
     Ok(merge(run, buffers, left))
 }
@@ -120,10 +122,11 @@ fn together(
     run: &Run<'_>,
     cx: &[Context<'_>],
     buffers: &mut [Buffer],
-    blocks: u32,
     threads: usize,
+    small: u64,
 ) -> Result<Vec<Left>, Failure> {
-    let shared = sharing::share(run, cx, buffers);
+    let blocks = run.blocks.max(1);
+    let shared = sharing::share(run, cx, buffers, threads, small)?;
     let next = AtomicU32::new(0);
     let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
     let work = || {

@@ -2,10 +2,12 @@
 //!
 //! A block sees global memory as it was at the start plus its own writes (isa/structure.md 4). An array that the kernel only
 //! reads is the same for all of them, and of one that it only writes nobody sees anything before the end: of both there is
-//! one, which all threads work on. One that is read and written, or combined with, every thread has a copy of.
+//! one, which all threads work on. One that is read and written, or combined with, they work on, too, where each block keeps
+//! to a part of its own ([`foresight`]). Of any other every thread has a copy.
 
 use super::Run;
 use super::code::{Code, GlobalSlot, Hand, MakeView, Meet, Program, Support, Var};
+use super::foresight::{self, Asked};
 use super::parallel::Buffer;
 use super::step::Context;
 use crate::engine::memory::{Memories, Memory};
@@ -22,26 +24,58 @@ pub(super) enum Sharing {
     Copied,
     Read(Arc<SharedBytes>),
     Written(Arc<SharedBytes>),
+    /// Read and written where it is: no block touches what another one writes.
+    Parted(Arc<SharedBytes>),
 }
 
-/// Decides for every buffer; those that are shared are taken out until [`put_back`].
-pub(super) fn share(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Vec<Sharing> {
+/// Copies of fewer bytes than this, those of all threads together, are no burden.
+pub(super) const SMALL: u64 = 1 << 20;
+
+/// Decides for every buffer; those that are shared are taken out until [`put_back`]. Copies of fewer than `small` bytes are
+/// made without a look at what blocks will do.
+pub(super) fn share(
+    run: &Run<'_>,
+    cx: &[Context<'_>],
+    buffers: &mut [Buffer],
+    threads: usize,
+    small: u64,
+) -> Result<Vec<Sharing>, Failure> {
     let uses = uses(run, cx, buffers);
+    let is_contested = |(buffer, uses): &(&Buffer, &Use)| uses.reads && uses.writes && !buffer.grows;
+    let contested =
+        buffers.iter().zip(&uses).filter(is_contested).map(|(buffer, _)| buffer.memory.bytes().len() as u64);
+    let copies = contested.sum::<u64>().saturating_mul(threads as u64);
+    let take = |buffer: &mut Buffer| Arc::new(SharedBytes::new(buffer.memory.take_bytes()));
     let shared = |(buffer, uses): (&mut Buffer, Use)| match uses {
         // Who records looks at the bytes before and after.
         _ if run.record => Sharing::Copied,
+        Use { reads: true, writes: true } if copies >= small && !buffer.grows => Sharing::Parted(take(buffer)),
         Use { reads: true, writes: true } => Sharing::Copied,
-        Use { writes: false, .. } => Sharing::Read(Arc::new(SharedBytes::new(buffer.memory.take_bytes()))),
-        Use { writes: true, .. } if !buffer.grows => {
-            Sharing::Written(Arc::new(SharedBytes::new(buffer.memory.take_bytes())))
-        }
+        Use { writes: false, .. } => Sharing::Read(take(buffer)),
+        Use { writes: true, .. } if !buffer.grows => Sharing::Written(take(buffer)),
         // How long it will be is not known; only what is written costs memory.
         Use { writes: true, .. } => match usize::try_from(run.limits.memory).ok().and_then(AlignedBytes::with_room) {
             Some(room) => Sharing::Written(Arc::new(SharedBytes::new(room))),
             None => Sharing::Copied,
         },
     };
-    buffers.iter_mut().zip(uses).map(shared).collect()
+    let mut all: Vec<Sharing> = buffers.iter_mut().zip(uses).map(shared).collect();
+    if all.iter().any(|sharing| matches!(sharing, Sharing::Parted(_))) {
+        let asked = |sharing: &Sharing| match sharing {
+            Sharing::Parted(_) => Asked::Touched,
+            Sharing::Read(_) => Asked::Known,
+            Sharing::Written(_) | Sharing::Copied => Asked::Nothing,
+        };
+        let asked: Vec<Asked> = all.iter().map(asked).collect();
+        let parted =
+            foresight::parted(run, cx, (buffers, &asked), threads, copies.max(SMALL), || memories(run, buffers, &all));
+        for ((buffer, sharing), parted) in buffers.iter_mut().zip(&mut all).zip(parted) {
+            if matches!(sharing, Sharing::Parted(_)) && !parted {
+                put_one_back(buffer, std::mem::replace(sharing, Sharing::Copied))?;
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// The memories of one thread.
@@ -50,7 +84,7 @@ pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing]) -> Me
     for (buffer, sharing) in buffers.iter().zip(all) {
         memories.add_buffer(match sharing {
             Sharing::Copied => buffer.memory.watched(),
-            Sharing::Read(array) => Memory::reading(array, buffer.memory.defined()),
+            Sharing::Read(array) | Sharing::Parted(array) => Memory::reading(array, buffer.memory.defined()),
             Sharing::Written(array) => Memory::writing(array),
         });
     }
@@ -59,17 +93,19 @@ pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing]) -> Me
 
 /// The buffers have their bytes again.
 pub(super) fn put_back(buffers: &mut [Buffer], all: Vec<Sharing>) -> Result<(), Failure> {
-    for (buffer, sharing) in buffers.iter_mut().zip(all) {
-        let (array, is_written) = match sharing {
-            Sharing::Copied => continue,
-            Sharing::Read(array) => (array, false),
-            Sharing::Written(array) => (array, true),
-        };
-        let array = Arc::into_inner(array).ok_or_else(|| broken("a thread that has ended holds an array"))?;
-        let (bytes, claims) = array.into_parts();
-        buffer.memory.put_bytes(bytes);
-        buffer.claims = is_written.then_some(claims);
-    }
+    buffers.iter_mut().zip(all).try_for_each(|(buffer, sharing)| put_one_back(buffer, sharing))
+}
+
+fn put_one_back(buffer: &mut Buffer, sharing: Sharing) -> Result<(), Failure> {
+    let (array, is_written) = match sharing {
+        Sharing::Copied => return Ok(()),
+        Sharing::Read(array) | Sharing::Parted(array) => (array, false),
+        Sharing::Written(array) => (array, true),
+    };
+    let array = Arc::into_inner(array).ok_or_else(|| broken("a thread that has ended holds an array"))?;
+    let (bytes, claims) = array.into_parts();
+    buffer.memory.put_bytes(bytes);
+    buffer.claims = is_written.then_some(claims);
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! An array that several blocks have at once, each on a thread of its own.
 //!
 //! One that is only read is read where it is. One that is only written is written where it is, too: a block *claims* bytes
-//! before it writes them for the first time, and bytes that another block has claimed it keeps aside. So no byte is written
+//! before it writes them for the first time, and bytes that another block has claimed it keeps aside. One that is read and
+//! written is both where it is, if it was found before that no block touches what another one writes. So no byte is written
 //! by two threads, and none is read that another one writes.
 
 use super::AlignedBytes;
@@ -34,7 +35,8 @@ impl SharedBytes {
     /// The array for one thread, which keeps `self` as long as it uses it, and claims what it writes.
     pub fn lend(&self) -> AlignedBytes {
         // SAFETY: the array moves nowhere before all who have it are gone (`SharedBytes::into_parts` takes it by value).
-        // Whoever has it writes only what it has claimed, and reads only where nobody writes the array at all.
+        // Whoever has it writes only what it has claimed, and reads only where nobody writes the array at all; or reads and
+        // writes it, and no other thread touches what it writes (`interp::foresight`).
         self.with(|inner| unsafe { inner.bytes.lent_again() })
     }
 
@@ -65,13 +67,16 @@ pub(crate) struct Claims {
 impl Claims {
     /// Claims runs (start and length) for a block, if no other block has a byte of them.
     pub fn claim(&mut self, block: u32, runs: impl Iterator<Item = (usize, usize)> + Clone) -> bool {
-        let is_free =
-            |(start, len): (usize, usize)| self.meeting(start..start + len).all(|(_, _, owner)| owner == block);
-        if !runs.clone().filter(|run| run.1 > 0).all(is_free) {
+        if !runs.clone().filter(|run| run.1 > 0).all(|run| self.is_free(block, run)) {
             return false;
         }
         runs.filter(|run| run.1 > 0).for_each(|(start, len)| self.insert(block, start..start + len));
         true
+    }
+
+    /// Has no other block a byte of the run (start and length)?
+    pub fn is_free(&self, block: u32, (start, len): (usize, usize)) -> bool {
+        self.meeting(start..start + len).all(|(_, _, owner)| owner == block)
     }
 
     /// The runs that have bytes of a range, the last one first.

@@ -1,0 +1,404 @@
+//! Blocks that work on arrays where they are come to the same as blocks that have copies; and it is known who does.
+
+use crate::interp::code::Program as Compiled;
+use crate::interp::compile::compile;
+use crate::interp::cores::Process;
+use crate::interp::sharing::{self, Sharing};
+use crate::interp::{Input, Limits, Outcome, Run, parallel};
+use std::fmt::Write;
+use tessera_asm::parse;
+use tessera_ir::{Func, Module, ValueId, inline::inline};
+use tessera_isa::elem::Elem;
+use tessera_isa::profile::Profile;
+use tessera_plan::Placement;
+
+/// A program and what it runs with.
+struct Kernel {
+    module: Module,
+    func: Func,
+    placement: Placement,
+    profile: Profile,
+    blocks: u32,
+    tracked: bool,
+    fuses: bool,
+    record: bool,
+    limits: Limits,
+    inputs: Vec<(ValueId, Input)>,
+}
+
+impl Kernel {
+    fn new(text: &str, profile: Profile, blocks: u32) -> Self {
+        let parsed = parse(text, Some(profile));
+        assert!(!parsed.has_errors(), "{:#?}\n{text}", parsed.diagnostics);
+        let module = parsed.module;
+        let func = inline(&module, module.entry(None).unwrap()).unwrap().into_owned();
+        let placement = tessera_plan::plan(&module, &func, profile, &[]).unwrap();
+        let (limits, inputs) = (Limits::default(), Vec::new());
+        Kernel { module, func, placement, profile, blocks, tracked: true, fuses: true, record: false, limits, inputs }
+    }
+
+    fn buffer(mut self, name: &str, bytes: Vec<u8>) -> Self {
+        let value = self.func.find(self.module.names.find(name).unwrap()).unwrap();
+        let dims = vec![bytes.len() as u64];
+        self.inputs.push((value, Input::Buffer { bytes, elem: Elem::U8, dims }));
+        self
+    }
+
+    fn run(&self) -> Run<'_> {
+        Run {
+            module: &self.module,
+            func: &self.func,
+            profile: self.profile,
+            placement: &self.placement,
+            blocks: self.blocks,
+            tracked: self.tracked,
+            inputs: self.inputs.clone(),
+            outputs: Vec::new(),
+            trace: false,
+            record: self.record,
+            fuses: self.fuses,
+            limits: self.limits,
+            progress: None,
+            observe: None,
+        }
+    }
+
+    /// The outcome where every array is asked about, or none is.
+    fn outcome(&self, asks: bool) -> Outcome {
+        parallel::run(self.run(), if asks { 0 } else { u64::MAX }).unwrap_or_else(Outcome::from)
+    }
+
+    /// By argument that is global memory: how blocks have it.
+    fn sharing(&self) -> Vec<&'static str> {
+        let mut run = self.run();
+        let processes = Process::all(run.func);
+        let compiled =
+            |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, false).unwrap();
+        let programs: Vec<Compiled> = processes.iter().map(compiled).collect();
+        let mut buffers = parallel::buffers(&mut run);
+        let bound: Vec<ValueId> = buffers.iter().map(|buffer| buffer.value).collect();
+        let cx = parallel::contexts(&run, &processes, &programs, None, &bound);
+        let name = |sharing: &Sharing| match sharing {
+            Sharing::Copied => "copied",
+            Sharing::Read(_) => "read",
+            Sharing::Written(_) => "written",
+            Sharing::Parted(_) => "parted",
+        };
+        sharing::share(&run, &cx, &mut buffers, 2, 0).unwrap().iter().map(name).collect()
+    }
+}
+
+fn numbers(n: usize) -> Vec<u8> {
+    (0..n).flat_map(|i| ((i * 37 % 1009) as f32).to_le_bytes()).collect()
+}
+
+/// Elements of a block's own part of an array, and how long the rows of a matrix are whose columns are divided.
+const PART: usize = 1024;
+const PITCH: usize = 128;
+
+/// How blocks divide an array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Parts,
+    Columns,
+    /// Not at all.
+    All,
+}
+
+/// Makes random programs.
+struct Maker {
+    seed: u64,
+    names: usize,
+    text: String,
+    ways: [Way; 2],
+}
+
+impl Maker {
+    fn next(&mut self, below: usize) -> usize {
+        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.seed >> 33) as usize % below
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("%n{}", self.names)
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        self.text.write_fmt(line).unwrap();
+        self.text.push('\n');
+    }
+
+    fn number(&mut self, value: usize) -> String {
+        let name = self.name();
+        self.line(format_args!("{name} = arith.constant {value} : index"));
+        name
+    }
+
+    fn arith(&mut self, op: &str, a: &str, b: &str) -> String {
+        let name = self.name();
+        self.line(format_args!("{name} = arith.{op} {a}, {b} : index"));
+        name
+    }
+
+    /// The first element of something of this block's, or of the next one's, `at` elements on.
+    fn place(&mut self, way: Way, at: &str, is_next: bool) -> String {
+        let step = match way {
+            Way::Parts => PART,
+            Way::Columns => 16,
+            Way::All => 0,
+        };
+        let step = self.number(step);
+        let one = if is_next { self.arith("addi", "%b", "%c1") } else { "%b".into() };
+        let first = self.arith("muli", &one, &step);
+        self.arith("addi", &first, at)
+    }
+
+    /// A view of 16 x 16 elements of an array, made in one of several ways.
+    fn view(&mut self, array: &str, way: Way, at: &str, is_next: bool) -> (String, &'static str) {
+        let place = self.place(way, at, is_next);
+        let pitch = if way == Way::Columns { "%pitch" } else { "%c16" };
+        let [pointer, view, part] = [self.name(), self.name(), self.name()];
+        self.line(format_args!("{pointer} = pto.addptr {array}, {place} : !pto.ptr<f32> -> !pto.ptr<f32>"));
+        let ty = "!pto.tensor_view<?x?xf32>";
+        if self.next(3) > 0 {
+            self.line(format_args!(
+                "{view} = pto.make_tensor_view {pointer}, shape = [%c16, %c16], strides = [{pitch}, %c1] : {ty}"
+            ));
+            return (view, ty);
+        }
+        // A window of rows of a larger view, which reaches further than it.
+        self.line(format_args!(
+            "{view} = pto.make_tensor_view {pointer}, shape = [%c32, %c16], strides = [{pitch}, %c1] : {ty}"
+        ));
+        let of = "!pto.partition_tensor_view<16x16xf32>";
+        self.line(format_args!(
+            "{part} = pto.partition_view {view}, offsets = [%c0, %c0], sizes = [%c16, %c16] : {ty} -> {of}"
+        ));
+        (part, of)
+    }
+
+    fn load(&mut self, view: &(String, &str), tile: &str) {
+        self.line(format_args!("pto.tload ins({} : {}) outs({tile} : !pto.tile<16x16xf32>)", view.0, view.1));
+    }
+
+    fn store(&mut self, tile: &str, view: &(String, &str), adds: bool) {
+        let how = if adds { " {atomicType = #pto<atomic_type atomic_add>}" } else { "" };
+        self.line(format_args!("pto.tstore ins({tile} : !pto.tile<16x16xf32>) outs({} : {}){how}", view.0, view.1));
+    }
+
+    /// Something that a block does `at` elements behind the start of its part.
+    fn statement(&mut self, at: &str, depth: usize) {
+        let which = self.next(2);
+        let (array, way) = (["%w", "%x"][which], self.ways[which]);
+        match self.next(if depth > 0 { 9 } else { 6 }) {
+            0 | 1 => {
+                let view = self.view(array, way, at, false);
+                self.load(&view, "%t");
+                self.line(format_args!(
+                    "pto.tadd ins(%t, %s : !pto.tile<16x16xf32>, !pto.tile<16x16xf32>) outs(%s : !pto.tile<16x16xf32>)"
+                ));
+                self.store("%s", &view, false);
+            }
+            2 => {
+                // Now and then what the next block may change.
+                let is_next = self.next(8) == 0;
+                let from = self.view(array, way, at, is_next);
+                self.load(&from, "%s");
+            }
+            3 => {
+                let to = self.view(array, way, at, false);
+                self.store("%s", &to, true);
+            }
+            4 => {
+                let place = self.place(way, at, false);
+                self.line(format_args!("pto.store_scalar %half, {array}[{place}] : !pto.ptr<f32>, f32"));
+            }
+            5 => {
+                // A buffer that grows, through which something comes back; or nothing that was ever written.
+                let to = self.view("%g", Way::Parts, at, false);
+                let tile = ["%s", "%u"][self.next(4) / 3];
+                self.store(tile, &to, false);
+                if self.next(2) == 0 {
+                    self.load(&to, "%t");
+                }
+            }
+            6 => {
+                let which = self.next(3);
+                let condition = self.name();
+                self.line(format_args!("{condition} = arith.cmpi eq, %b, %c{which} : index"));
+                self.line(format_args!("scf.if {condition} {{"));
+                self.statement(at, depth - 1);
+                self.line(format_args!("}}"));
+            }
+            7 => {
+                // A table says where.
+                let [found, index] = [self.name(), self.name()];
+                self.line(format_args!("{found} = pto.load_scalar %n[%b] : !pto.ptr<i32> -> i32"));
+                self.line(format_args!("{index} = arith.index_cast {found} : i32 to index"));
+                let on = self.arith("addi", at, &index);
+                self.statement(&on, depth - 1);
+            }
+            _ => {
+                let [turn, far] = [self.name(), self.name()];
+                let rounds = 1 + self.next(2);
+                self.line(format_args!("scf.for {turn} = %c0 to %c{rounds} step %c1 {{"));
+                let step = if way == Way::Columns { "%rows" } else { "%c256" };
+                self.line(format_args!("{far} = arith.muli {turn}, {step} : index"));
+                let on = self.arith("addi", at, &far);
+                self.statement(&on, depth - 1);
+                self.line(format_args!("}}"));
+            }
+        }
+    }
+
+    fn program(seed: u64) -> (String, [Way; 2]) {
+        let mut maker = Maker { seed, names: 0, text: String::new(), ways: [Way::Parts; 2] };
+        for n in 0..2 {
+            maker.ways[n] = [Way::Parts, Way::Parts, Way::Columns, Way::All][maker.next(4)];
+        }
+        maker.line(format_args!(
+            "func.func @kernel(%w: !pto.ptr<f32>, %x: !pto.ptr<f32>, %n: !pto.ptr<i32>, %g: !pto.ptr<f32>) {{"
+        ));
+        for n in [0, 1, 2, 16, 32, 256] {
+            maker.line(format_args!("%c{n} = arith.constant {n} : index"));
+        }
+        maker.line(format_args!(
+            "%pitch = arith.constant {PITCH} : index\n%rows = arith.constant {} : index\n%half = arith.constant 0.5 : f32
+             %b64 = pto.get_block_idx\n%b = arith.index_cast %b64 : i64 to index
+             %t = pto.alloc_tile : !pto.tile<16x16xf32>\n%s = pto.alloc_tile : !pto.tile<16x16xf32>
+             %u = pto.alloc_tile : !pto.tile<16x16xf32>",
+            16 * PITCH
+        ));
+        // Something is in %s, unless nothing is.
+        if maker.next(8) > 0 {
+            let view = maker.view("%w", maker.ways[0], "%c0", false);
+            maker.load(&view, "%s");
+        }
+        for _ in 0..1 + maker.next(4) {
+            let at = ["%c0", "%c0", "%c256"][maker.next(3)];
+            maker.statement(at, 2);
+        }
+        maker.line(format_args!("return\n}}"));
+        (maker.text, maker.ways)
+    }
+}
+
+#[test]
+fn arrays_that_are_worked_on_where_they_are_are_as_copies_are() {
+    let (mut parted, mut copied, mut told) = (0, 0, 0);
+    for seed in 0..400 {
+        let (text, ways) = Maker::program(seed);
+        let blocks = 2 + seed as u32 % 5;
+        // Now and then the array ends before the last block's part.
+        let len = if seed % 16 == 7 { 3 * PART } else { 12 * PART };
+        let table = (0..8).flat_map(|n: i32| (256 * (n % 2)).to_le_bytes()).collect();
+        let mut kernel = Kernel::new(&text, Profile::Cpu, blocks)
+            .buffer("w", numbers(len))
+            .buffer("x", numbers(len))
+            .buffer("n", table);
+        (kernel.tracked, kernel.fuses) = (seed % 4 != 3, seed % 3 != 2);
+        let [found, expected] = [true, false].map(|asks| kernel.outcome(asks));
+        let what = format!("seed {seed}, {blocks} blocks, {ways:?}\n{text}");
+        assert_eq!(format!("{:?}", found.diagnostics), format!("{:?}", expected.diagnostics), "{what}");
+        let bytes = |outcome: &Outcome| outcome.buffers.iter().map(|b| b.bytes.clone()).collect::<Vec<_>>();
+        assert_eq!(bytes(&found), bytes(&expected), "{what}");
+        let sharing = kernel.sharing();
+        parted += sharing.iter().filter(|s| **s == "parted").count();
+        copied += sharing.iter().take(2).filter(|s| **s == "copied").count();
+        told += expected.diagnostics.len();
+    }
+    assert!(parted > 200 && copied > 100 && told > 100, "{parted} {copied} {told}");
+}
+
+/// A kernel that doubles 16 x 16 elements of %w, %step elements after those of the block before, and whatever `more` says.
+fn in_place(step: usize, pitch: usize, more: &str) -> Kernel {
+    let text = format!(
+        "func.func @kernel(%w: !pto.ptr<f32>, %x: !pto.ptr<f32>, %n: !pto.ptr<i32>) {{
+            %c0 = arith.constant 0 : index
+            %c1 = arith.constant 1 : index
+            %c16 = arith.constant 16 : index
+            %pitch = arith.constant {pitch} : index
+            %step = arith.constant {step} : index
+            %huge = arith.constant 100000 : index
+            %b64 = pto.get_block_idx
+            %b = arith.index_cast %b64 : i64 to index
+            %at = arith.muli %b, %step : index
+            %p = pto.addptr %w, %at : !pto.ptr<f32> -> !pto.ptr<f32>
+            %v = pto.make_tensor_view %p, shape = [%c16, %c16], strides = [%pitch, %c1] : !pto.tensor_view<?x?xf32>
+            %t = pto.alloc_tile : !pto.tile<16x16xf32>
+            %ids = pto.alloc_tile : !pto.tile<1x16xi32>
+            pto.tload ins(%v : !pto.tensor_view<?x?xf32>) outs(%t : !pto.tile<16x16xf32>)
+            {more}
+            pto.tstore ins(%t : !pto.tile<16x16xf32>) outs(%v : !pto.tensor_view<?x?xf32>)
+            return
+        }}"
+    );
+    Kernel::new(&text, Profile::Cpu, 4)
+        .buffer("w", numbers(4096))
+        .buffer("x", numbers(4096))
+        .buffer("n", [0i32, 1, 2, 3].iter().flat_map(|n| n.to_le_bytes()).collect())
+}
+
+#[test]
+fn blocks_that_keep_to_their_parts_need_no_copies() {
+    let sharing = |step, pitch, more: &str| in_place(step, pitch, more).sharing();
+    assert_eq!(sharing(256, 16, ""), ["parted", "read", "read"], "one after the other");
+    assert_eq!(sharing(16, 64, ""), ["parted", "read", "read"], "columns side by side");
+    assert_eq!(sharing(255, 16, ""), ["copied", "read", "read"], "one element of two blocks");
+    assert_eq!(sharing(15, 64, ""), ["copied", "read", "read"], "one column of two blocks");
+    assert_eq!(sharing(0, 16, ""), ["copied", "read", "read"], "the same");
+    let adds = "pto.tstore ins(%t : !pto.tile<16x16xf32>) outs(%v : !pto.tensor_view<?x?xf32>) \
+                {atomicType = #pto<atomic_type atomic_add>}";
+    assert_eq!(sharing(256, 16, adds), ["parted", "read", "read"], "what is added is a part's own");
+    let shared = "%k = arith.constant 0.5 : f32\npto.store_scalar %k, %w[%c0] : !pto.ptr<f32>, f32";
+    assert_eq!(sharing(256, 16, shared), ["copied", "read", "read"], "all write one element");
+    let own = "%k = arith.constant 0.5 : f32\npto.store_scalar %k, %w[%at] : !pto.ptr<f32>, f32";
+    assert_eq!(sharing(256, 16, own), ["parted", "read", "read"], "each writes one of its own");
+    // What one array needs another one does not.
+    let both = "%q = pto.addptr %x, %b : !pto.ptr<f32> -> !pto.ptr<f32>
+                %y = pto.make_tensor_view %q, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+                pto.tload ins(%y : !pto.tensor_view<?x?xf32>) outs(%t : !pto.tile<16x16xf32>)
+                pto.tstore ins(%t : !pto.tile<16x16xf32>) outs(%y : !pto.tensor_view<?x?xf32>)";
+    assert_eq!(sharing(256, 16, both), ["parted", "copied", "read"]);
+    assert_eq!(
+        in_place(256, 16, "").outcome(true).buffers[0].bytes,
+        in_place(256, 16, "").outcome(false).buffers[0].bytes
+    );
+}
+
+#[test]
+fn what_cannot_be_foreseen_has_copies() {
+    let sharing = |more: &str| in_place(256, 16, more).sharing();
+    let copied = ["copied", "read", "read"];
+    let get = "%got = pto.tgetval ins(%t, %c1 : !pto.tile<16x16xf32>, index) outs : f32";
+    assert_eq!(sharing(get), copied, "a scalar of a tile");
+    assert_eq!(sharing("%got = pto.load_scalar %w[%at] : !pto.ptr<f32> -> f32"), copied, "a scalar of the array");
+    assert_eq!(
+        sharing("%got = pto.load_scalar %x[%at] : !pto.ptr<f32> -> f32"),
+        ["parted", "read", "read"],
+        "a scalar of an array that nobody writes"
+    );
+    let gathers = |from: &str| {
+        format!(
+            "%pn = pto.make_tensor_view %n, shape = [%c1, %c4], strides = [%c4, %c1] : !pto.tensor_view<?x?xi32>
+             %rows = pto.alloc_tile : !pto.tile<4x16xf32>
+             %four = pto.alloc_tile : !pto.tile<vec, 1x8xi32, valid=1x4>
+             pto.tload ins(%pn : !pto.tensor_view<?x?xi32>) outs(%four : !pto.tile<vec, 1x8xi32, valid=1x4>)
+             %pt = pto.addptr {from}, %at : !pto.ptr<f32> -> !pto.ptr<f32>
+             %table = pto.make_tensor_view %pt, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+             pto.mgather ins(%table, %four : !pto.tensor_view<?x?xf32>, !pto.tile<vec, 1x8xi32, valid=1x4>) \
+             outs(%rows : !pto.tile<4x16xf32>)"
+        )
+        .replace("%pn = ", "%c4 = arith.constant 4 : index\n%pn = ")
+    };
+    assert_eq!(sharing(&gathers("%w")), copied, "indices say which elements");
+    assert_eq!(sharing(&gathers("%x")), ["parted", "read", "read"], "indices into another array");
+    let long = "scf.for %i = %c0 to %huge step %c1 { %k = arith.addi %i, %c1 : index }";
+    assert_eq!(sharing(long), copied, "more steps than copies are worth");
+    let outside = "%k = arith.constant 0.5 : f32\npto.store_scalar %k, %x[%huge] : !pto.ptr<f32>, f32";
+    assert_eq!(sharing(outside), ["copied", "written", "read"], "a run that fails");
+    let mut recorded = in_place(256, 16, "");
+    recorded.record = true;
+    assert_eq!(recorded.sharing(), ["copied"; 3], "who records looks at bytes");
+}
