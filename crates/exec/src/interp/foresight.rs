@@ -31,7 +31,7 @@ pub(super) enum Asked {
 }
 
 /// Copying so many bytes, and putting together what was written to the copies, takes longer than a step of the walk.
-const COPIED_IN_A_STEP: u64 = 64;
+const COPIED_IN_A_STEP: u64 = 32;
 
 /// What the beginning of a block costs, and an instruction that was not made ready before, in steps.
 const BEGINNING: u64 = 256;

@@ -22,18 +22,20 @@ impl Exec<'_> {
     }
 
     fn extents(&self, ints: &[Int], what: &str) -> Result<SmallVec<[u64; 6]>, Failure> {
-        let extent = |(k, int): (usize, &Int)| {
+        let mut extents = SmallVec::with_capacity(ints.len());
+        for (k, int) in ints.iter().enumerate() {
             let v = self.int(*int);
-            u64::try_from(v).map_err(|_| out_of_bounds(format!("{what} {k} of the view is {v}"), "it is at least 0"))
-        };
-        ints.iter().enumerate().map(extent).collect()
+            let negative = |_| out_of_bounds(format!("{what} {k} of the view is {v}"), "it is at least 0");
+            extents.push(u64::try_from(v).map_err(negative)?);
+        }
+        Ok(extents)
     }
 
     pub fn make_view(&mut self, view: &MakeView) -> Result<(), Failure> {
         let dims = self.extents(&view.first, "extent")?;
         let strides = view.second.iter().map(|s| self.int(*s)).collect();
-        let source = self.global(view.src);
-        let made = Global { elem: view.elem, dims, strides, tags: view.tags, ..source.clone() };
+        let Global { buffer, offset, grows, tile, bound, .. } = *self.global(view.src);
+        let made = Global { buffer, elem: view.elem, offset, dims, strides, tags: view.tags, grows, tile, bound };
         self.globals[view.dst.index()] = made;
         Ok(())
     }
