@@ -42,6 +42,12 @@ impl Combined {
 }
 
 impl Taken {
+    /// What is to be put into a buffer; who wrote where stays.
+    pub(crate) fn take_contents(&mut self) -> Taken {
+        let (writes, combined) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.combined));
+        Taken { runs: self.runs.clone(), writes, combined, ..Taken::default() }
+    }
+
     /// Puts it into a buffer: what lies outside is left out.
     pub fn put(&self, buffer: &mut [u8]) {
         for Combined { at, elem, func, bits } in &self.combined {

@@ -8,6 +8,7 @@ mod address;
 mod code;
 mod compile;
 mod cores;
+mod ended;
 mod follow;
 mod foresight;
 mod global;

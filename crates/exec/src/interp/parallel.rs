@@ -7,16 +7,17 @@
 use super::code::{Program, TileSlot, Var, slot_bits};
 use super::compile::compile;
 use super::cores::{Cores, Process};
+use super::ended::Ended;
 use super::lives;
 use super::meeting;
 use super::races::Owners;
-use super::sharing;
+use super::sharing::{self, Sharing};
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Progress, Recorded, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::kernels::Claims;
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tessera_ir::{Def, MemrefType, Type, ValueId};
@@ -128,7 +129,8 @@ fn together(
     let blocks = run.blocks.max(1);
     let shared = sharing::share(run, cx, buffers, threads, small)?;
     let next = AtomicU32::new(0);
-    let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
+    let ended = Ended::new(shared.iter().map(|sharing| matches!(sharing, Sharing::Copied)));
+    let ended = Mutex::new(ended);
     let work = || {
         let mut cores = Cores::new(cx, sharing::memories(run, buffers, &shared), run.trace || run.record);
         loop {
@@ -142,8 +144,8 @@ fn together(
                 // Blocks that have begun still end, so that the lowest failure is always the one that is told.
                 next.store(blocks, Ordering::Relaxed);
             }
-            if let Ok(mut all) = all.lock() {
-                all.push((block, left));
+            if let Ok(mut ended) = ended.lock() {
+                ended.add(block, left, buffers);
             }
         }
     };
@@ -154,9 +156,7 @@ fn together(
         work();
     });
     sharing::put_back(buffers, shared)?;
-    let mut all = all.into_inner().unwrap_or_default();
-    all.sort_by_key(|(block, _)| *block);
-    Ok(all.into_iter().map(|(_, left)| left).collect())
+    ended.into_inner().map(|ended| ended.finish(buffers)).map_err(|_| broken("a thread that runs blocks has panicked"))
 }
 
 /// A copy of the buffers that remembers what is written.

@@ -92,9 +92,8 @@ impl Verdict {
         };
         self.blocks += 1;
         for (parts, touched) in self.arrays.iter_mut().zip(touched) {
-            // Blocks that all do the same are found out early.
-            let is_good =
-                |parts: &mut Parts| parts.add(block, touched) && (!self.blocks.is_power_of_two() || parts.are_apart());
+            // Blocks that all do the same are found out early: after two of them.
+            let is_good = |parts: &mut Parts| parts.add(block, touched) && (self.blocks != 2 || parts.are_apart());
             if parts.as_mut().is_some_and(|parts| !is_good(parts)) {
                 *parts = None;
             }
@@ -182,7 +181,7 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, Parts, Touched};
+    use super::{MOST, Part, Parts, Touched};
 
     /// Byte by byte: who touches it, who writes it.
     fn are_apart_slowly(parts: &[Part]) -> bool {
@@ -227,6 +226,15 @@ mod tests {
         }
         touched.writes.merge();
         assert_eq!(touched.writes.list, [(0, 100_000)]);
+    }
+
+    #[test]
+    fn too_many_runs_are_not_compared() {
+        for (count, expected) in [(MOST, true), (MOST + 1, false)] {
+            let mut touched = Touched::default();
+            touched.note(true, Some((0..count).map(|k| (2 * k, 1))));
+            assert_eq!(Parts::default().add(0, touched), expected);
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Blocks that work on arrays where they are come to the same as blocks that have copies; and it is known who does.
 
+mod maker;
+
 use crate::interp::code::Program as Compiled;
 use crate::interp::compile::compile;
 use crate::interp::cores::Process;
 use crate::interp::sharing::{self, Sharing};
 use crate::interp::{Input, Limits, Outcome, Run, parallel};
-use std::fmt::Write;
+use maker::{Maker, PART};
 use tessera_asm::parse;
 use tessera_ir::{Func, Module, ValueId, inline::inline};
 use tessera_isa::elem::Elem;
@@ -92,198 +94,6 @@ fn numbers(n: usize) -> Vec<u8> {
     (0..n).flat_map(|i| ((i * 37 % 1009) as f32).to_le_bytes()).collect()
 }
 
-/// Elements of a block's own part of an array, and how long the rows of a matrix are whose columns are divided.
-const PART: usize = 1024;
-const PITCH: usize = 128;
-
-/// How blocks divide an array.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
-    Parts,
-    Columns,
-    /// Not at all.
-    All,
-}
-
-/// Makes random programs.
-struct Maker {
-    seed: u64,
-    names: usize,
-    text: String,
-    ways: [Way; 2],
-}
-
-impl Maker {
-    fn next(&mut self, below: usize) -> usize {
-        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.seed >> 33) as usize % below
-    }
-
-    fn name(&mut self) -> String {
-        self.names += 1;
-        format!("%n{}", self.names)
-    }
-
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        self.text.write_fmt(line).unwrap();
-        self.text.push('\n');
-    }
-
-    fn number(&mut self, value: usize) -> String {
-        let name = self.name();
-        self.line(format_args!("{name} = arith.constant {value} : index"));
-        name
-    }
-
-    fn arith(&mut self, op: &str, a: &str, b: &str) -> String {
-        let name = self.name();
-        self.line(format_args!("{name} = arith.{op} {a}, {b} : index"));
-        name
-    }
-
-    /// The first element of something of this block's, or of the next one's, `at` elements on.
-    fn place(&mut self, way: Way, at: &str, is_next: bool) -> String {
-        let step = match way {
-            Way::Parts => PART,
-            Way::Columns => 16,
-            Way::All => 0,
-        };
-        let step = self.number(step);
-        let one = if is_next { self.arith("addi", "%b", "%c1") } else { "%b".into() };
-        let first = self.arith("muli", &one, &step);
-        self.arith("addi", &first, at)
-    }
-
-    /// A view of 16 x 16 elements of an array, made in one of several ways.
-    fn view(&mut self, array: &str, way: Way, at: &str, is_next: bool) -> (String, &'static str) {
-        let place = self.place(way, at, is_next);
-        let pitch = if way == Way::Columns { "%pitch" } else { "%c16" };
-        let [pointer, view, part] = [self.name(), self.name(), self.name()];
-        self.line(format_args!("{pointer} = pto.addptr {array}, {place} : !pto.ptr<f32> -> !pto.ptr<f32>"));
-        let ty = "!pto.tensor_view<?x?xf32>";
-        if self.next(3) > 0 {
-            self.line(format_args!(
-                "{view} = pto.make_tensor_view {pointer}, shape = [%c16, %c16], strides = [{pitch}, %c1] : {ty}"
-            ));
-            return (view, ty);
-        }
-        // A window of rows of a larger view, which reaches further than it.
-        self.line(format_args!(
-            "{view} = pto.make_tensor_view {pointer}, shape = [%c32, %c16], strides = [{pitch}, %c1] : {ty}"
-        ));
-        let of = "!pto.partition_tensor_view<16x16xf32>";
-        self.line(format_args!(
-            "{part} = pto.partition_view {view}, offsets = [%c0, %c0], sizes = [%c16, %c16] : {ty} -> {of}"
-        ));
-        (part, of)
-    }
-
-    fn load(&mut self, view: &(String, &str), tile: &str) {
-        self.line(format_args!("pto.tload ins({} : {}) outs({tile} : !pto.tile<16x16xf32>)", view.0, view.1));
-    }
-
-    fn store(&mut self, tile: &str, view: &(String, &str), adds: bool) {
-        let how = if adds { " {atomicType = #pto<atomic_type atomic_add>}" } else { "" };
-        self.line(format_args!("pto.tstore ins({tile} : !pto.tile<16x16xf32>) outs({} : {}){how}", view.0, view.1));
-    }
-
-    /// Something that a block does `at` elements behind the start of its part.
-    fn statement(&mut self, at: &str, depth: usize) {
-        let which = self.next(2);
-        let (array, way) = (["%w", "%x"][which], self.ways[which]);
-        match self.next(if depth > 0 { 9 } else { 6 }) {
-            0 | 1 => {
-                let view = self.view(array, way, at, false);
-                self.load(&view, "%t");
-                self.line(format_args!(
-                    "pto.tadd ins(%t, %s : !pto.tile<16x16xf32>, !pto.tile<16x16xf32>) outs(%s : !pto.tile<16x16xf32>)"
-                ));
-                self.store("%s", &view, false);
-            }
-            2 => {
-                // Now and then what the next block may change.
-                let is_next = self.next(8) == 0;
-                let from = self.view(array, way, at, is_next);
-                self.load(&from, "%s");
-            }
-            3 => {
-                let to = self.view(array, way, at, false);
-                self.store("%s", &to, true);
-            }
-            4 => {
-                let place = self.place(way, at, false);
-                self.line(format_args!("pto.store_scalar %half, {array}[{place}] : !pto.ptr<f32>, f32"));
-            }
-            5 => {
-                // A buffer that grows, through which something comes back; or nothing that was ever written.
-                let to = self.view("%g", Way::Parts, at, false);
-                let tile = ["%s", "%u"][self.next(4) / 3];
-                self.store(tile, &to, false);
-                if self.next(2) == 0 {
-                    self.load(&to, "%t");
-                }
-            }
-            6 => {
-                let which = self.next(3);
-                let condition = self.name();
-                self.line(format_args!("{condition} = arith.cmpi eq, %b, %c{which} : index"));
-                self.line(format_args!("scf.if {condition} {{"));
-                self.statement(at, depth - 1);
-                self.line(format_args!("}}"));
-            }
-            7 => {
-                // A table says where.
-                let [found, index] = [self.name(), self.name()];
-                self.line(format_args!("{found} = pto.load_scalar %n[%b] : !pto.ptr<i32> -> i32"));
-                self.line(format_args!("{index} = arith.index_cast {found} : i32 to index"));
-                let on = self.arith("addi", at, &index);
-                self.statement(&on, depth - 1);
-            }
-            _ => {
-                let [turn, far] = [self.name(), self.name()];
-                let rounds = 1 + self.next(2);
-                self.line(format_args!("scf.for {turn} = %c0 to %c{rounds} step %c1 {{"));
-                let step = if way == Way::Columns { "%rows" } else { "%c256" };
-                self.line(format_args!("{far} = arith.muli {turn}, {step} : index"));
-                let on = self.arith("addi", at, &far);
-                self.statement(&on, depth - 1);
-                self.line(format_args!("}}"));
-            }
-        }
-    }
-
-    fn program(seed: u64) -> (String, [Way; 2]) {
-        let mut maker = Maker { seed, names: 0, text: String::new(), ways: [Way::Parts; 2] };
-        for n in 0..2 {
-            maker.ways[n] = [Way::Parts, Way::Parts, Way::Columns, Way::All][maker.next(4)];
-        }
-        maker.line(format_args!(
-            "func.func @kernel(%w: !pto.ptr<f32>, %x: !pto.ptr<f32>, %n: !pto.ptr<i32>, %g: !pto.ptr<f32>) {{"
-        ));
-        for n in [0, 1, 2, 16, 32, 256] {
-            maker.line(format_args!("%c{n} = arith.constant {n} : index"));
-        }
-        maker.line(format_args!(
-            "%pitch = arith.constant {PITCH} : index\n%rows = arith.constant {} : index\n%half = arith.constant 0.5 : f32
-             %b64 = pto.get_block_idx\n%b = arith.index_cast %b64 : i64 to index
-             %t = pto.alloc_tile : !pto.tile<16x16xf32>\n%s = pto.alloc_tile : !pto.tile<16x16xf32>
-             %u = pto.alloc_tile : !pto.tile<16x16xf32>",
-            16 * PITCH
-        ));
-        // Something is in %s, unless nothing is.
-        if maker.next(8) > 0 {
-            let view = maker.view("%w", maker.ways[0], "%c0", false);
-            maker.load(&view, "%s");
-        }
-        for _ in 0..1 + maker.next(4) {
-            let at = ["%c0", "%c0", "%c256"][maker.next(3)];
-            maker.statement(at, 2);
-        }
-        maker.line(format_args!("return\n}}"));
-        (maker.text, maker.ways)
-    }
-}
-
 #[test]
 fn arrays_that_are_worked_on_where_they_are_are_as_copies_are() {
     let (mut parted, mut copied, mut told) = (0, 0, 0);
@@ -313,6 +123,11 @@ fn arrays_that_are_worked_on_where_they_are_are_as_copies_are() {
 
 /// A kernel that doubles 16 x 16 elements of %w, %step elements after those of the block before, and whatever `more` says.
 fn in_place(step: usize, pitch: usize, more: &str) -> Kernel {
+    in_place_of(4096, step, pitch, more)
+}
+
+/// The same where %w has so many elements.
+fn in_place_of(elements: usize, step: usize, pitch: usize, more: &str) -> Kernel {
     let text = format!(
         "func.func @kernel(%w: !pto.ptr<f32>, %x: !pto.ptr<f32>, %n: !pto.ptr<i32>) {{
             %c0 = arith.constant 0 : index
@@ -335,7 +150,7 @@ fn in_place(step: usize, pitch: usize, more: &str) -> Kernel {
         }}"
     );
     Kernel::new(&text, Profile::Cpu, 4)
-        .buffer("w", numbers(4096))
+        .buffer("w", numbers(elements))
         .buffer("x", numbers(4096))
         .buffer("n", [0i32, 1, 2, 3].iter().flat_map(|n| n.to_le_bytes()).collect())
 }
@@ -453,10 +268,7 @@ func.func @kernel(%w: !pto.ptr<f32>, %gm: !pto.ptr<f32>, %e: !pto.ptr<f32>) {
 #[test]
 fn cores_of_a_block_are_walked_through_together() {
     let twice: Vec<u8> = (0..256).flat_map(|n| (if n % 17 == 0 { 2f32 } else { 0.0 }).to_le_bytes()).collect();
-    let doubled: Vec<u8> = numbers(1024)
-        .chunks_exact(4)
-        .flat_map(|b| (2.0 * f32::from_le_bytes([b[0], b[1], b[2], b[3]])).to_le_bytes())
-        .collect();
+    let doubled: Vec<u8> = f32s(&numbers(1024)).into_iter().flat_map(|v| (2.0 * v).to_le_bytes()).collect();
     // On a2a3 what is pushed goes through global memory.
     for (profile, expected) in [(Profile::Cpu, "parted"), (Profile::A5, "parted"), (Profile::A2a3, "copied")] {
         let kernel = Kernel::new(MIXED, profile, 4)
@@ -467,6 +279,54 @@ fn cores_of_a_block_are_walked_through_together() {
         for outcome in [true, false].map(|asks| kernel.outcome(asks)) {
             assert!(!outcome.failed(), "{profile}: {:?}", outcome.diagnostics);
             assert_eq!(outcome.buffers[0].bytes, doubled, "{profile}");
+        }
+    }
+}
+
+fn f32s(bytes: &[u8]) -> Vec<f32> {
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+#[test]
+fn copies_that_leave_more_than_the_array_come_to_the_same() {
+    // Block b stores 256 elements of %x, from 256 b on, 128 elements after those of the block before: the higher one wins.
+    let from_x = "%q = pto.addptr %x, %mine : !pto.ptr<f32> -> !pto.ptr<f32>
+                  %y = pto.make_tensor_view %q, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+                  pto.tload ins(%y : !pto.tensor_view<?x?xf32>) outs(%t : !pto.tile<16x16xf32>)"
+        .replace("%q = ", "%c256 = arith.constant 256 : index\n%mine = arith.muli %b, %c256 : index\n%q = ");
+    let (w, x) = (f32s(&numbers(640)), f32s(&numbers(4096)));
+    let mut stored = w.clone();
+    for b in 0..4 {
+        stored[128 * b..128 * b + 256].copy_from_slice(&x[256 * b..256 * b + 256]);
+    }
+    // Or adds them to the last 256 elements, and stores them to the first ones.
+    let adds = format!(
+        "{from_x}\npto.tstore ins(%t : !pto.tile<16x16xf32>) outs(%last : !pto.tensor_view<?x?xf32>) \
+         {{atomicType = #pto<atomic_type atomic_add>}}"
+    )
+    .replace(
+        "%c256 = ",
+        "%far = arith.constant 384 : index
+         %p3 = pto.addptr %w, %far : !pto.ptr<f32> -> !pto.ptr<f32>
+         %last = pto.make_tensor_view %p3, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+         %c256 = ",
+    );
+    let mut added = w;
+    for b in 0..4 {
+        (0..256).for_each(|k| added[384 + k] += x[256 * b + k]);
+        added[..256].copy_from_slice(&x[256 * b..256 * b + 256]);
+    }
+    for (step, more, expected) in [(128, from_x.as_str(), stored), (0, adds.as_str(), added)] {
+        let kernel = in_place_of(640, step, 16, more);
+        assert_eq!(kernel.sharing()[0], "copied");
+        // Blocks end in any order.
+        for _ in 0..20 {
+            let outcome = kernel.outcome(true);
+            assert_eq!(f32s(&outcome.buffers[0].bytes), expected);
+            let told: Vec<_> = outcome.diagnostics.iter().map(|d| (d.rule, d.message.as_str())).collect();
+            let overlap = if step == 0 { "bytes 0 to 1023" } else { "bytes 512 to 1023" };
+            let message = format!("blocks 0 and 1 both write {overlap} of %w; the higher one wins");
+            assert_eq!(told, [("block-overlap", message.as_str())]);
         }
     }
 }
