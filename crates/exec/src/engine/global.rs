@@ -8,7 +8,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::inst::{GlobalArg, ViewTag, ViewTags};
 
 /// A pointer or a view.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Global {
     pub buffer: MemoryId,
     pub elem: Elem,
@@ -24,6 +24,15 @@ pub(crate) struct Global {
     pub tile: Option<u64>,
     /// Elements of the buffer, where they are known before the buffer is there.
     pub bound: Option<u64>,
+}
+
+impl Clone for Global {
+    // Extents and strides are copied whole, not one by one: every pointer that moves is such a copy.
+    fn clone(&self) -> Self {
+        let Global { buffer, elem, offset, ref dims, ref strides, tags, grows, tile, bound } = *self;
+        let (dims, strides) = (SmallVec::from_slice(dims), SmallVec::from_slice(strides));
+        Global { buffer, elem, offset, dims, strides, tags, grows, tile, bound }
+    }
 }
 
 impl Default for Global {

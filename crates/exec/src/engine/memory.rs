@@ -60,6 +60,11 @@ impl MemoryId {
         MemoryId(Self::BUFFERS + number)
     }
 
+    /// Which global buffer it is, where it is one.
+    pub(crate) fn as_buffer(self) -> Option<usize> {
+        self.index().checked_sub(Self::BUFFERS as usize)
+    }
+
     /// A piece of the host's memory, counted from 0.
     pub(crate) const fn host(number: usize) -> MemoryId {
         MemoryId(Self::HOSTS + number as u32)

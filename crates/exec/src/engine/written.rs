@@ -38,6 +38,17 @@ pub struct Taken {
 }
 
 impl Taken {
+    /// The bytes that its contents take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.writes.iter().map(|(_, run)| run.len()).sum::<usize>().saturating_add(self.combined.bytes())
+    }
+
+    /// What is to be put into a buffer; who wrote where stays.
+    pub(crate) fn take_contents(&mut self) -> Taken {
+        let (writes, combined) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.combined));
+        Taken { runs: self.runs.clone(), writes, combined, ..Taken::default() }
+    }
+
     /// Puts it into a buffer: what lies outside is left out.
     pub fn put(mut self, buffer: &mut [u8]) {
         self.combined.put(buffer);

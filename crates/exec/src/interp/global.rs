@@ -9,6 +9,7 @@ use crate::nest::{read_bits, write_bits};
 use smallvec::SmallVec;
 use tessera_ir::{OpId, ScalarType};
 use tessera_isa::codec::Overflow;
+use tessera_isa::elem::Elem;
 use tessera_isa::inst::scalar_number;
 
 fn out_of_bounds(what: String, help: impl Into<String>) -> Failure {
@@ -21,18 +22,20 @@ impl Exec<'_> {
     }
 
     fn extents(&self, ints: &[Int], what: &str) -> Result<SmallVec<[u64; 6]>, Failure> {
-        let extent = |(k, int): (usize, &Int)| {
+        let mut extents = SmallVec::with_capacity(ints.len());
+        for (k, int) in ints.iter().enumerate() {
             let v = self.int(*int);
-            u64::try_from(v).map_err(|_| out_of_bounds(format!("{what} {k} of the view is {v}"), "it is at least 0"))
-        };
-        ints.iter().enumerate().map(extent).collect()
+            let negative = |_| out_of_bounds(format!("{what} {k} of the view is {v}"), "it is at least 0");
+            extents.push(u64::try_from(v).map_err(negative)?);
+        }
+        Ok(extents)
     }
 
     pub fn make_view(&mut self, view: &MakeView) -> Result<(), Failure> {
         let dims = self.extents(&view.first, "extent")?;
         let strides = view.second.iter().map(|s| self.int(*s)).collect();
-        let source = self.global(view.src);
-        let made = Global { elem: view.elem, dims, strides, tags: view.tags, ..source.clone() };
+        let Global { buffer, offset, grows, tile, bound, .. } = *self.global(view.src);
+        let made = Global { buffer, elem: view.elem, offset, dims, strides, tags: view.tags, grows, tile, bound };
         self.globals[view.dst.index()] = made;
         Ok(())
     }
@@ -73,6 +76,11 @@ impl Exec<'_> {
         Ok(())
     }
 
+    /// The bytes of an element that is at this byte, or nibble for fp4: the first one, and how many.
+    fn bytes_at(elem: Elem, at: i64) -> (usize, usize) {
+        (if elem.is_fp4() { at / 2 } else { at } as usize, elem.size().unwrap_or(1) as usize)
+    }
+
     /// The element that an access means, how many there are, and its offset in bytes, or in nibbles for fp4.
     fn element(&self, access: &Access) -> Result<(Global, [i64; 2], u64), Failure> {
         let pointer = self.global(access.pointer).clone();
@@ -102,9 +110,8 @@ impl Exec<'_> {
     pub fn load_scalar(&mut self, op: OpId, access: &Access, to: IntSlot) -> Result<(), Failure> {
         self.watch_load(op, access)?;
         let (pointer, [element, at], elements) = self.element(access)?;
-        let bits = pointer.elem.bits();
-        let byte = if bits == 4 { at / 2 } else { at } as usize;
-        let len = (bits as usize / 8).max(1);
+        self.foresee_load(pointer.buffer)?;
+        let (byte, len) = Self::bytes_at(pointer.elem, at);
         let memory = self.engine.memories.get(pointer.buffer);
         let Some(memory) = memory.filter(|m| byte + len <= m.bytes().len()) else {
             let what = format!("element {element} is loaded, and the buffer has {elements} elements");
@@ -114,7 +121,7 @@ impl Exec<'_> {
             let what = format!("element {element} of the buffer was never written, and its value is used");
             return Err(failure("undefined-use", what, "bind a file to the argument, or store it first"));
         }
-        let raw = read_bits(memory.bytes(), at, bits);
+        let raw = read_bits(memory.bytes(), at, pointer.elem.bits());
         self.set(to, slot_bits(scalar_number(pointer.elem, raw), access.ty));
         self.observe_scalar(op, pointer.buffer, byte, len, false);
         Ok(())
@@ -131,9 +138,11 @@ impl Exec<'_> {
         if let Some(recorder) = &mut self.recorder {
             recorder.has_scalar = true;
         }
-        let byte = if elem.is_fp4() { at / 2 } else { at } as usize;
-        let len = elem.size().unwrap_or(1) as usize;
+        let (byte, len) = Self::bytes_at(elem, at);
         self.engine.reserve(pointer.buffer, (byte + len) as u64)?;
+        if self.foresight.is_some() {
+            return self.foresee_store(pointer.buffer, (byte, len));
+        }
         if let Some(memory) = self.engine.memories.get_mut(pointer.buffer) {
             let run = std::iter::once((byte, len));
             let is_aside = !memory.claim(run.clone());

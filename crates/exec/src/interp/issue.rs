@@ -16,7 +16,11 @@ impl Exec<'_> {
             let what = format!("the program has no instruction {index}");
             return Err(Diagnostic::internal(self.cx.func.span, what).into());
         };
-        let done = if site.may_wait && self.fuses() { self.defer(index, site) } else { self.issue_site(index, site) };
+        let done = match &self.foresight {
+            Some(_) => self.foresee_site(index, site),
+            None if site.may_wait && self.fuses() => self.defer(index, site),
+            None => self.issue_site(index, site),
+        };
         done.map_err(|stop| match stop {
             Stop::Failed(e) => self.at(site.at, e).into(),
             other => other,
@@ -58,14 +62,7 @@ impl Exec<'_> {
     fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
         self.settle()?;
         self.engine.issued += 1;
-        if !site.results.is_empty() {
-            self.begin_results(site)?;
-        }
-        if let Some((how, src, dst)) = site.binds {
-            let (src, dst) = (self.object_of(src), self.object_of(dst));
-            let is_result = !site.results.is_empty();
-            self.engine.bind(how, src, dst, is_result)?;
-        }
+        self.begin_tiles(site)?;
         if self.watch.is_some() {
             self.watch_view(site)?;
             self.watch_decisions(site);
@@ -76,6 +73,29 @@ impl Exec<'_> {
         self.choose(index, site)?;
         self.observe_issue(index, site)?;
         self.finish(index, site)
+    }
+
+    /// The tiles of an instruction are where it finds them.
+    #[inline]
+    pub fn begin_tiles(&mut self, site: &Site) -> Result<(), Failure> {
+        if !site.results.is_empty() {
+            self.begin_results(site)?;
+        }
+        if let Some((how, src, dst)) = site.binds {
+            let (src, dst) = (self.object_of(src), self.object_of(dst));
+            let is_result = !site.results.is_empty();
+            self.engine.bind(how, src, dst, is_result)?;
+        }
+        Ok(())
+    }
+
+    /// The valid region of its destination is what an instruction leaves.
+    #[inline]
+    pub fn end_tiles(&mut self, site: &Site) -> Result<(), Failure> {
+        match (site.expands, site.tiles.last()) {
+            (true, Some((_, slot))) => self.engine.expand_valid(self.object_of(*slot)),
+            _ => Ok(()),
+        }
     }
 
     /// Runs the instruction that was made ready, and tells what there is to tell.
@@ -97,9 +117,7 @@ impl Exec<'_> {
         if effect.has(Effect::STORED_UNDEFINED) {
             self.report_store(site);
         }
-        if let (true, Some((_, slot))) = (site.expands, site.tiles.last()) {
-            self.engine.expand_valid(self.object_of(*slot))?;
-        }
+        self.end_tiles(site)?;
         if self.trace.is_some() {
             self.trace_line(site);
         }
@@ -111,7 +129,7 @@ impl Exec<'_> {
 
     /// Makes the variant for the operands as they are the current one.
     #[inline]
-    fn choose(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    pub fn choose(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
         let epoch = self.engine.epoch;
         if site.only_tiles && self.engine.caches.get(index).is_some_and(|c| c.epoch == epoch) {
             // No tile has changed since the last time.
@@ -178,6 +196,7 @@ impl Exec<'_> {
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
     fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+        self.foresee_lowering()?;
         site.tiles.iter().try_for_each(|(_, slot)| self.is_alive(*slot))?;
         self.is_no_slot(site)?;
         let view = site.global.map(|slot| self.global(slot).clone());

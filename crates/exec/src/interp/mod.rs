@@ -8,7 +8,9 @@ mod address;
 mod code;
 mod compile;
 mod cores;
+mod ended;
 mod follow;
+mod foresight;
 mod global;
 mod issue;
 mod lives;
@@ -230,5 +232,5 @@ pub fn run(run: Run<'_>) -> Outcome {
 
 /// Runs a program, its blocks on so many threads at most; nothing but the time tells.
 pub fn run_on(threads: usize, run: Run<'_>) -> Outcome {
-    parallel::run(run, threads).unwrap_or_else(Outcome::from)
+    parallel::run(run, threads, sharing::SMALL).unwrap_or_else(Outcome::from)
 }

@@ -91,10 +91,18 @@ impl Exec<'_> {
             _ => None,
         };
         let copies: SmallVec<[(TileId, TileId); 2]> = hands.iter().filter_map(copied).collect();
-        if copies.is_empty() {
+        match copies.is_empty() {
+            true => Ok(()),
+            false => self.copy_tiles(&copies),
+        }
+    }
+
+    /// Copies the contents of tiles into others, for whoever looks at contents.
+    pub fn copy_tiles(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
+        if self.foresight.is_some() {
             return Ok(());
         }
-        self.watch_copies(&copies)?;
-        self.engine.copy_tiles(&copies)
+        self.watch_copies(copies)?;
+        self.engine.copy_tiles(copies)
     }
 }

@@ -7,16 +7,17 @@
 use super::code::{Program, TileSlot, Var, slot_bits};
 use super::compile::compile;
 use super::cores::{Cores, Process};
+use super::ended::Ended;
 use super::lives;
 use super::meeting;
 use super::races::Owners;
-use super::sharing;
+use super::sharing::{self, Sharing};
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Progress, Recorded, Run, TileOutput, TraceLine};
 use crate::engine::Global;
 use crate::engine::memory::{Memories, Memory, MemoryId, Taken};
 use crate::kernels::Claims;
-use crate::lower::{Failure, failure};
+use crate::lower::{Failure, broken, failure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tessera_ir::{Def, MemrefType, Type, ValueId};
@@ -51,8 +52,9 @@ impl Left {
     }
 }
 
-/// Runs a program, its blocks on so many threads at most.
-pub(crate) fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
+/// Runs a program, its blocks on so many threads at most. Copies of arrays that have fewer than `small` bytes, all together, are
+/// made without asking whether they are needed ([`sharing::SMALL`]).
+pub(crate) fn run(mut run: Run<'_>, threads: usize, small: u64) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
     let compiled =
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
@@ -72,7 +74,7 @@ pub(crate) fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> 
     let left = match blocks {
         1 => vec![alone(run, &cx, &mut buffers)],
         _ if meeting::is_met(run.func, run.profile) => meeting::run(run, &cx, &mut buffers, blocks, threads),
-        _ => together(run, &cx, &mut buffers, blocks, threads)?,
+        _ => together(run, &cx, &mut buffers, threads, small)?,
     };
     Ok(merge(run, buffers, left))
 }
@@ -121,12 +123,14 @@ fn together(
     run: &Run<'_>,
     cx: &[Context<'_>],
     buffers: &mut [Buffer],
-    blocks: u32,
     threads: usize,
+    small: u64,
 ) -> Result<Vec<Left>, Failure> {
-    let (shared, turns) = (sharing::share(run, cx, buffers), sharing::turns(threads));
+    let (blocks, turns) = (run.blocks.max(1), sharing::turns(threads));
+    let shared = sharing::share(run, cx, buffers, &turns, (threads, small))?;
     let next = AtomicU32::new(0);
-    let all: Mutex<Vec<(u32, Left)>> = Mutex::new(Vec::new());
+    let ended = Ended::new(shared.iter().map(|sharing| matches!(sharing, Sharing::Copied)));
+    let ended = Mutex::new(ended);
     let work = || {
         let mut cores = Cores::new(cx, sharing::memories(run, buffers, &shared, &turns), run.trace || run.record);
         loop {
@@ -143,8 +147,8 @@ fn together(
                 // Blocks that have begun still end, so that the lowest failure is always the one that is told.
                 next.store(blocks, Ordering::Relaxed);
             }
-            if let Ok(mut all) = all.lock() {
-                all.push((block, left));
+            if let Ok(mut ended) = ended.lock() {
+                ended.add(block, left, buffers);
             }
         }
     };
@@ -155,9 +159,7 @@ fn together(
         work();
     });
     sharing::put_back(buffers, shared)?;
-    let mut all = all.into_inner().unwrap_or_default();
-    all.sort_by_key(|(block, _)| *block);
-    Ok(all.into_iter().map(|(_, left)| left).collect())
+    ended.into_inner().map(|ended| ended.finish(buffers)).map_err(|_| broken("a thread that runs blocks has panicked"))
 }
 
 /// A copy of the buffers that remembers what is written.

@@ -2,11 +2,13 @@
 //!
 //! A block sees global memory as it was at the start plus its own writes (isa/structure.md 4). An array that the kernel only
 //! reads is the same for all of them, and of one that it only writes nobody sees anything before the end: of both there is
-//! one, which all threads work on. Of one that it only combines with nobody sees anything either: blocks take turns with it
-//! ([`Turns`]). One that is read and written, or read or written and combined with, every thread has a copy of.
+//! one, which all threads work on. One that is read and written, or combined with, they work on, too, where each block keeps
+//! to a part of its own ([`foresight`]). Of one that they only combine with nobody sees anything either: blocks take turns with
+//! it ([`Turns`]). Of any other every thread has a copy.
 
 use super::Run;
 use super::code::{Code, GlobalSlot, Hand, MakeView, Meet, Program, Support, Var};
+use super::foresight::{self, Asked};
 use super::parallel::Buffer;
 use super::step::Context;
 use crate::engine::memory::{Memories, Memory};
@@ -24,6 +26,8 @@ pub(super) enum Sharing {
     Read(Arc<SharedBytes>),
     Written(Arc<SharedBytes>),
     Combined(Arc<SharedBytes>),
+    /// Read, written and combined with where it is: no block touches what another one writes.
+    Parted(Arc<SharedBytes>),
 }
 
 /// The logs of blocks whose turn has not come may take so many bytes, times the threads.
@@ -34,27 +38,60 @@ pub(super) fn turns(threads: usize) -> Arc<Turns> {
     Arc::new(Turns::new(LOG.saturating_mul(threads)))
 }
 
-/// Decides for every buffer; those that are shared are taken out until [`put_back`].
-pub(super) fn share(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Vec<Sharing> {
+/// Copies of fewer bytes than this, those of all threads together, are no burden.
+pub(super) const SMALL: u64 = 1 << 20;
+
+/// Decides for every buffer; those that are shared are taken out until [`put_back`]. Copies of fewer than `small` bytes are
+/// made without a look at what blocks will do.
+pub(super) fn share(
+    run: &Run<'_>,
+    cx: &[Context<'_>],
+    buffers: &mut [Buffer],
+    turns: &Arc<Turns>,
+    (threads, small): (usize, u64),
+) -> Result<Vec<Sharing>, Failure> {
     let uses = uses(run, cx, buffers);
-    let shared = |(buffer, uses): (&mut Buffer, Use)| match uses {
+    let is_contested = |(buffer, uses): &(&Buffer, &Use)| uses.is_contested() && !buffer.grows;
+    let contested =
+        buffers.iter().zip(&uses).filter(is_contested).map(|(buffer, _)| buffer.memory.bytes().len() as u64);
+    let copies = contested.sum::<u64>().saturating_mul(threads as u64);
+    let take = |buffer: &mut Buffer| Arc::new(SharedBytes::new(buffer.memory.take_bytes()));
+    let shared = |(buffer, uses): (&mut Buffer, &Use)| match uses {
         // Who records looks at the bytes before and after.
         _ if run.record => Sharing::Copied,
-        Use { reads: false, writes: false, combines: true } if !buffer.grows => {
-            Sharing::Combined(Arc::new(SharedBytes::new(buffer.memory.take_bytes())))
-        }
-        Use { combines: true, .. } | Use { reads: true, writes: true, .. } => Sharing::Copied,
-        Use { writes: false, .. } => Sharing::Read(Arc::new(SharedBytes::new(buffer.memory.take_bytes()))),
-        Use { writes: true, .. } if !buffer.grows => {
-            Sharing::Written(Arc::new(SharedBytes::new(buffer.memory.take_bytes())))
-        }
+        _ if uses.is_contested() && copies >= small && !buffer.grows => Sharing::Parted(take(buffer)),
+        _ if uses.only_combines() && !buffer.grows => Sharing::Combined(take(buffer)),
+        _ if uses.is_contested() => Sharing::Copied,
+        Use { writes: false, .. } => Sharing::Read(take(buffer)),
+        Use { writes: true, .. } if !buffer.grows => Sharing::Written(take(buffer)),
         // How long it will be is not known; only what is written costs memory.
         Use { writes: true, .. } => match usize::try_from(run.limits.memory).ok().and_then(AlignedBytes::with_room) {
             Some(room) => Sharing::Written(Arc::new(SharedBytes::new(room))),
             None => Sharing::Copied,
         },
     };
-    buffers.iter_mut().zip(uses).map(shared).collect()
+    let mut all: Vec<Sharing> = buffers.iter_mut().zip(&uses).map(shared).collect();
+    if all.iter().any(|sharing| matches!(sharing, Sharing::Parted(_))) {
+        let asked = |sharing: &Sharing| match sharing {
+            Sharing::Parted(_) => Asked::Touched,
+            Sharing::Read(_) => Asked::Known,
+            Sharing::Written(_) | Sharing::Combined(_) | Sharing::Copied => Asked::Nothing,
+        };
+        let asked: Vec<Asked> = all.iter().map(asked).collect();
+        let parted = foresight::parted(run, cx, (buffers, &asked), threads, copies.max(SMALL), || {
+            memories(run, buffers, &all, turns)
+        });
+        for (((buffer, uses), sharing), parted) in buffers.iter_mut().zip(&uses).zip(&mut all).zip(parted) {
+            match sharing {
+                Sharing::Parted(array) if !parted && uses.only_combines() => {
+                    *sharing = Sharing::Combined(array.clone());
+                }
+                Sharing::Parted(_) if !parted => put_one_back(buffer, std::mem::replace(sharing, Sharing::Copied))?,
+                _ => {}
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// The memories of one thread.
@@ -63,7 +100,7 @@ pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing], turns
     for (buffer, sharing) in buffers.iter().zip(all) {
         memories.add_buffer(match sharing {
             Sharing::Copied => buffer.memory.watched(),
-            Sharing::Read(array) => Memory::reading(array, buffer.memory.defined()),
+            Sharing::Read(array) | Sharing::Parted(array) => Memory::reading(array, buffer.memory.defined()),
             Sharing::Written(array) => Memory::writing(array),
             Sharing::Combined(array) => Memory::combining(array, buffer.memory.defined(), turns),
         });
@@ -73,17 +110,19 @@ pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing], turns
 
 /// The buffers have their bytes again.
 pub(super) fn put_back(buffers: &mut [Buffer], all: Vec<Sharing>) -> Result<(), Failure> {
-    for (buffer, sharing) in buffers.iter_mut().zip(all) {
-        let (array, is_written) = match sharing {
-            Sharing::Copied => continue,
-            Sharing::Read(array) | Sharing::Combined(array) => (array, false),
-            Sharing::Written(array) => (array, true),
-        };
-        let array = Arc::into_inner(array).ok_or_else(|| broken("a thread that has ended holds an array"))?;
-        let (bytes, claims) = array.into_parts();
-        buffer.memory.put_bytes(bytes);
-        buffer.claims = is_written.then_some(claims);
-    }
+    buffers.iter_mut().zip(all).try_for_each(|(buffer, sharing)| put_one_back(buffer, sharing))
+}
+
+fn put_one_back(buffer: &mut Buffer, sharing: Sharing) -> Result<(), Failure> {
+    let (array, is_written) = match sharing {
+        Sharing::Copied => return Ok(()),
+        Sharing::Read(array) | Sharing::Combined(array) | Sharing::Parted(array) => (array, false),
+        Sharing::Written(array) => (array, true),
+    };
+    let array = Arc::into_inner(array).ok_or_else(|| broken("a thread that has ended holds an array"))?;
+    let (bytes, claims) = array.into_parts();
+    buffer.memory.put_bytes(bytes);
+    buffer.claims = is_written.then_some(claims);
     Ok(())
 }
 
@@ -93,6 +132,17 @@ struct Use {
     reads: bool,
     writes: bool,
     combines: bool,
+}
+
+impl Use {
+    /// Does it matter in which order blocks touch it?
+    fn is_contested(self) -> bool {
+        self.combines || self.reads && self.writes
+    }
+
+    fn only_combines(self) -> bool {
+        self.combines && !self.reads && !self.writes
+    }
 }
 
 /// Finds what the kernel may do with every buffer.

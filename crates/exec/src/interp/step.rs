@@ -2,6 +2,7 @@
 
 use super::code::*;
 use super::cores::{Links, Process, Wait};
+use super::foresight::Foresight;
 use super::record::Recorder;
 use super::report::Found;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -72,6 +73,8 @@ pub(crate) struct Exec<'a> {
     pub observer: Option<Box<dyn Observer + Send>>,
     /// The loops that it is in, with their rounds, where somebody is told.
     pub turns: Vec<(OpId, u64)>,
+    /// Notes what will be touched, and nothing runs; with whoever runs.
+    pub foresight: Option<Box<Foresight>>,
     /// How many loops it is in, on the way to where it goes on.
     pub depth: usize,
     /// What the cores of the block share; with whoever runs.
@@ -116,6 +119,7 @@ impl<'a> Exec<'a> {
             loops: SmallVec::new(),
             observer: None,
             turns: Vec::new(),
+            foresight: None,
             depth: 0,
             links: None,
             waits: None,
@@ -297,6 +301,9 @@ impl<'a> Exec<'a> {
     }
 
     fn support(&mut self, at: OpId, support: &Support) -> Result<(), Failure> {
+        if self.foresight.is_some() && self.foresee_support(support)? {
+            return Ok(());
+        }
         match support {
             Support::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
             Support::Alloc(alloc) => self.alloc(at, alloc)?,

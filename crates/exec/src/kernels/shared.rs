@@ -2,7 +2,8 @@
 //!
 //! One that is only read is read where it is. One that is only written is written where it is, too: a block *claims* bytes
 //! before it writes them for the first time, and bytes that another block has claimed it keeps aside. One that is only
-//! combined with a block touches in its turn alone. So no byte is written by two threads at a time, and none is read that
+//! combined with a block touches in its turn alone. And one that is read and written is both where it is, if it was found
+//! before that no block touches what another one writes. So no byte is written by two threads at a time, and none is read that
 //! another one writes.
 
 use super::AlignedBytes;
@@ -37,7 +38,8 @@ impl SharedBytes {
     pub fn lend(&self) -> AlignedBytes {
         // SAFETY: the array moves nowhere before all who have it are gone (`SharedBytes::into_parts` takes it by value).
         // Whoever has it writes only what it has claimed, and reads only where nobody writes the array at all; or it touches
-        // the array only in its turn (`engine::turns`), which no two threads have at a time.
+        // the array only in its turn (`engine::turns`), which no two threads have at a time; or it reads and writes it, and no
+        // other thread touches what it writes (`interp::foresight`).
         self.with(|inner| unsafe { inner.bytes.lent_again() })
     }
 
@@ -68,13 +70,16 @@ pub(crate) struct Claims {
 impl Claims {
     /// Claims runs (start and length) for a block, if no other block has a byte of them.
     pub fn claim(&mut self, block: u32, runs: impl Iterator<Item = (usize, usize)> + Clone) -> bool {
-        let is_free =
-            |(start, len): (usize, usize)| self.meeting(start..start + len).all(|(_, _, owner)| owner == block);
-        if !runs.clone().filter(|run| run.1 > 0).all(is_free) {
+        if !runs.clone().filter(|run| run.1 > 0).all(|run| self.is_free(block, run)) {
             return false;
         }
         runs.filter(|run| run.1 > 0).for_each(|(start, len)| self.insert(block, start..start + len));
         true
+    }
+
+    /// Has no other block a byte of the run (start and length)?
+    pub fn is_free(&self, block: u32, (start, len): (usize, usize)) -> bool {
+        self.meeting(start..start + len).all(|(_, _, owner)| owner == block)
     }
 
     /// The runs that have bytes of a range, the last one first.

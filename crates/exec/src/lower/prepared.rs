@@ -124,10 +124,14 @@ impl Prepared {
         if self.is_plain { self.change(memories) } else { self.run_by_contents(memories, global) }
     }
 
+    /// Does data decide what goes where?
+    fn is_routed(&self) -> bool {
+        self.joined.is_some() || self.looked.is_some() || self.indexed.is_some() || self.routed.is_some()
+    }
+
     /// Does it run the same whatever its operands hold?
     pub(crate) fn reads_no_contents(&self) -> bool {
-        let parts = self.joined.is_none() && self.looked.is_none() && self.indexed.is_none() && self.routed.is_none();
-        parts && self.contents.is_empty() && matches!(self.params, ParamSource::Fixed(_))
+        !self.is_routed() && self.contents.is_empty() && matches!(self.params, ParamSource::Fixed(_))
     }
 
     #[inline(never)]
@@ -307,6 +311,11 @@ impl Prepared {
                 memory.note_written(start, len);
             }
         }
+    }
+
+    /// The bytes of its buffer that it touches with its view at this byte; `None` where data decides.
+    pub fn reach(&self, view: usize) -> Option<impl Iterator<Item = (usize, usize)>> {
+        (!self.is_routed()).then(|| self.global.iter().flat_map(move |area| area.at(view)))
     }
 
     pub fn global_span(&self) -> Option<(i64, i64)> {

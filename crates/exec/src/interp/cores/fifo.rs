@@ -51,8 +51,7 @@ impl Exec<'_> {
                 let place = stage(channel, slot, half as u64);
                 self.engine.put_tile(push.stage, place, valid)?;
                 self.announce(Some(at), &[]);
-                self.watch_copies(&[(from, push.stage)])?;
-                self.engine.copy_tiles(&[(from, push.stage)])?;
+                self.copy_tiles(&[(from, push.stage)])?;
             }
         }
         let global = push.global.filter(|_| self.observer.is_some()).map(|slot| self.global(slot).clone());
@@ -221,6 +220,9 @@ impl Exec<'_> {
         pushed: &[Pushed],
         (id, valid): (TileId, [u64; 2]),
     ) -> Result<(), Failure> {
+        if self.foresight.is_some() {
+            return Ok(());
+        }
         for (half, waits) in (0u64..).zip(pushed) {
             let Some(from) = pop.stages.get(waits.number).copied() else { continue };
             self.engine.put_tile(from, stage(channel, slot, half), waits.valid)?;
@@ -349,6 +351,7 @@ impl Exec<'_> {
 
     /// Moves a tile between its place and a view; tells whether undefined bytes were stored.
     fn transfer(&mut self, cache: usize, inst: Inst, tile: (Role, TileId), view: &Global) -> Result<bool, Failure> {
+        self.foresee_bytes()?;
         let cache = self.cx.program.sites.len() + cache;
         let mut key = std::mem::take(&mut self.engine.key);
         key.0.clear();

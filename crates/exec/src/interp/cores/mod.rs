@@ -110,6 +110,7 @@ impl<'a> Cores<'a> {
             }
             std::mem::swap(&mut a.recorder, &mut b.recorder);
             std::mem::swap(&mut a.observer, &mut b.observer);
+            std::mem::swap(&mut a.foresight, &mut b.foresight);
             self.at = to;
         }
         let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
@@ -120,8 +121,21 @@ impl<'a> Cores<'a> {
         self.list.get_mut(self.at).map(|exec| &mut exec.engine.memories)
     }
 
-    /// A block before its first operation: everything is forgotten, arguments and inputs are bound.
+    /// A block before its first operation, and whoever wants to know what it does.
     pub fn begin(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+        self.restart(run, buffers, block)?;
+        if run.record {
+            self.turn(0)?.recorder = Some(Box::new(Recorder::new(buffers.iter().map(|b| b.value))));
+            for n in (0..self.list.len()).rev() {
+                self.turn(n)?.record_start();
+            }
+        }
+        self.turn(0)?.observer = run.observe.as_ref().map(|observe| observe(block));
+        Ok(())
+    }
+
+    /// A block before its first operation: everything is forgotten, arguments and inputs are bound.
+    pub fn restart(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
         let count = self.list.len();
         self.ended = vec![false; count];
         for n in 0..count {
@@ -131,14 +145,7 @@ impl<'a> Cores<'a> {
             set_up(run, self.turn(n)?, buffers)?;
         }
         let cores = [0, 1, 2].map(|n| self.list.iter().any(|exec| exec.cx.process.place() == n));
-        if run.record {
-            self.turn(0)?.recorder = Some(Box::new(Recorder::new(buffers.iter().map(|b| b.value))));
-            for n in (0..count).rev() {
-                self.turn(n)?.record_start();
-            }
-        }
         let exec = self.turn(0)?;
-        exec.observer = run.observe.as_ref().map(|observe| observe(block));
         exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels, cores)));
         Ok(())
     }
