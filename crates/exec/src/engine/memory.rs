@@ -10,10 +10,9 @@ use super::turns::Turn;
 use super::written::Written;
 pub use super::written::{Taken, Writers};
 use crate::defined::ByteSet;
-use crate::kernels::{AlignedBytes, Claims, SharedBytes};
+use crate::kernels::{AlignedBytes, Claims};
 use crate::lower::{Failure, failure};
 use crate::nest::Place;
-use std::sync::Arc;
 use tessera_isa::tile::Loc;
 
 /// A memory of a block: an index into [`Memories`].
@@ -112,18 +111,18 @@ pub fn is_buffer(memory: MemoryId) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     pub(super) bytes: AlignedBytes,
-    defined: ByteSet,
+    pub(super) defined: ByteSet,
     pub(super) written: Option<Written>,
     /// The array of all blocks, which `bytes` are.
-    share: Option<Box<Share>>,
+    pub(super) share: Option<Box<Share>>,
     /// The same where blocks take turns to combine with it.
     pub(super) turn: Option<Box<Turn>>,
     /// Does it stay where it is, whatever is added?
-    fixed: bool,
+    pub(super) fixed: bool,
     /// What is added is defined, too: the host has cleared all of it.
-    cleared: bool,
+    pub(super) cleared: bool,
     /// So many bytes from its start on stay defined, because they were lent.
-    lent: usize,
+    pub(super) lent: usize,
 }
 
 impl AsMut<[u8]> for Memory {
@@ -310,48 +309,6 @@ impl Memory {
         taken.combined.for_each_run(|start, len| self.restore(before, start, len));
         self.bytes.truncate(before.bytes.len());
         taken
-    }
-
-    /// The array of all blocks, for one that only reads it.
-    pub(crate) fn reading(array: &Arc<SharedBytes>, defined: &ByteSet) -> Memory {
-        let bytes = array.lend();
-        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
-        Memory { bytes, defined: defined.clone(), share, ..Memory::default() }
-    }
-
-    /// The array of all blocks, for one that only writes it. Since nobody asks, all of it counts as defined.
-    pub(crate) fn writing(array: &Arc<SharedBytes>) -> Memory {
-        let bytes = array.lend();
-        let mut defined = ByteSet::default();
-        defined.grow(bytes.len());
-        defined.insert(0, bytes.len());
-        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
-        let written = Some(Written::default());
-        Memory { bytes, defined, written, share, cleared: true, ..Memory::default() }
-    }
-
-    /// May what is written now, which is these runs, go to where it belongs? Not where another block has some of it.
-    #[inline]
-    pub(crate) fn claim(&mut self, runs: impl Iterator<Item = (usize, usize)> + Clone) -> bool {
-        let (Some(share), Some(written)) = (&self.share, &self.written) else { return true };
-        let is_known = share.aside.is_none() && runs.clone().all(|(start, len)| written.has_all(start, len));
-        is_known || share.array.claim(share.block, runs)
-    }
-
-    /// What is written until [`Memory::sort_out`] goes aside.
-    pub(crate) fn swap_aside(&mut self) {
-        if let Some(share) = &mut self.share {
-            let aside = share.aside(self.bytes.len());
-            std::mem::swap(&mut self.bytes, &mut aside.bytes);
-        }
-    }
-
-    /// What was written aside, which is these runs, goes into the array as far as it is this block's there.
-    pub(crate) fn sort_out(&mut self, runs: impl Iterator<Item = (usize, usize)>) {
-        self.swap_aside();
-        if let Some(share) = &mut self.share {
-            share.sort_out(&mut self.bytes, runs);
-        }
     }
 
     /// Writes defined bytes, growing the memory where it is too short.

@@ -1,5 +1,7 @@
 //! A buffer that blocks on several threads have in common, as one of them sees it.
 
+use super::memory::Memory;
+use super::written::Written;
 use crate::defined::ByteSet;
 use crate::kernels::{AlignedBytes, Claims, SharedBytes};
 use std::sync::Arc;
@@ -62,5 +64,49 @@ impl Aside {
                 }
             }
         });
+    }
+}
+
+impl Memory {
+    /// The array of all blocks, for one that only reads it.
+    pub(crate) fn reading(array: &Arc<SharedBytes>, defined: &ByteSet) -> Memory {
+        let bytes = array.lend();
+        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
+        Memory { bytes, defined: defined.clone(), share, ..Memory::default() }
+    }
+
+    /// The array of all blocks, for one that only writes it. Since nobody asks, all of it counts as defined.
+    pub(crate) fn writing(array: &Arc<SharedBytes>) -> Memory {
+        let bytes = array.lend();
+        let mut defined = ByteSet::default();
+        defined.grow(bytes.len());
+        defined.insert(0, bytes.len());
+        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
+        let written = Some(Written::default());
+        Memory { bytes, defined, written, share, cleared: true, ..Memory::default() }
+    }
+
+    /// May what is written now, which is these runs, go to where it belongs? Not where another block has some of it.
+    #[inline]
+    pub(crate) fn claim(&mut self, runs: impl Iterator<Item = (usize, usize)> + Clone) -> bool {
+        let (Some(share), Some(written)) = (&self.share, &self.written) else { return true };
+        let is_known = share.aside.is_none() && runs.clone().all(|(start, len)| written.has_all(start, len));
+        is_known || share.array.claim(share.block, runs)
+    }
+
+    /// What is written until [`Memory::sort_out`] goes aside.
+    pub(crate) fn swap_aside(&mut self) {
+        if let Some(share) = &mut self.share {
+            let aside = share.aside(self.bytes.len());
+            std::mem::swap(&mut self.bytes, &mut aside.bytes);
+        }
+    }
+
+    /// What was written aside, which is these runs, goes into the array as far as it is this block's there.
+    pub(crate) fn sort_out(&mut self, runs: impl Iterator<Item = (usize, usize)>) {
+        self.swap_aside();
+        if let Some(share) = &mut self.share {
+            share.sort_out(&mut self.bytes, runs);
+        }
     }
 }
