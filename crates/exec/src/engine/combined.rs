@@ -22,6 +22,8 @@ pub struct Combination {
     area: Area,
     /// The bytes of the fresh elements.
     pub(crate) len: usize,
+    /// Those of one element.
+    size: usize,
 }
 
 impl Combination {
@@ -42,6 +44,7 @@ impl Combination {
             area: Area::of_nests(nests.clone(), DST),
             kernels: nests.map(kernel).collect(),
             len: elements as usize * size,
+            size,
         }
     }
 
@@ -117,8 +120,8 @@ impl Combined {
 }
 
 impl Memory {
-    /// Combines fresh elements with what is there, and logs them where somebody watches. Those that were written before are
-    /// written again: they win over the log, and where all are such there is none.
+    /// Combines fresh elements with what is there, and logs them where somebody watches. Those that were written before, even in
+    /// part, are written again: they win over the log, and where all are such there is none.
     pub(crate) fn combine(&mut self, how: &Arc<Combination>, at: usize, fresh: &mut [u8]) {
         if let Some(turn) = &mut self.turn {
             return turn.combine(&mut self.bytes, how, at, fresh);
@@ -128,6 +131,30 @@ impl Memory {
             && !how.runs(at).all(|(start, len)| written.has_all(start, len))
         {
             written.combined.push(how, at, fresh);
+            how.runs(at).for_each(|(start, len)| written.complete(start, len, how.size));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block writes the lower half of a number and adds to all of it, which carries: what it leaves is what it saw, and the
+    /// neighbour of the number is what lower blocks make of it.
+    #[test]
+    fn what_is_written_in_part_is_written() {
+        let how = Arc::new(Combination::one(Func::Add, Elem::I32));
+        let start: Vec<u8> = [0x0001_0002i32, 5].iter().flat_map(|n| n.to_le_bytes()).collect();
+        let before = Memory::new(&start, true);
+        let mut memory = before.watched();
+        memory.as_mut()[..2].copy_from_slice(&0xFFFFu16.to_le_bytes());
+        memory.note_written(0, 2);
+        memory.combine(&how, 0, &mut 1i32.to_le_bytes());
+        memory.combine(&how, 4, &mut 1i32.to_le_bytes());
+        let mut all = Memory::new([0x0001_0002i32, 50].map(i32::to_le_bytes).as_flattened(), true);
+        all.put_taken(memory.take_written(&before));
+        assert_eq!(all.bytes(), [0x0002_0000i32, 51].map(i32::to_le_bytes).as_flattened());
+        assert_eq!(memory.bytes(), start);
     }
 }

@@ -75,6 +75,22 @@ impl Written {
         }
     }
 
+    /// Elements of so many bytes, side by side in a run, of which a part was written are written as a whole.
+    pub fn complete(&mut self, start: usize, len: usize, size: usize) {
+        let Some((low, high)) = self.hull else { return };
+        let (low, high) = (low.max(start), high.min(start + len));
+        let mut cut = Vec::new();
+        if low < high {
+            self.for_each_run(low, high, |at, len| {
+                let (first, end) = ((at - start) / size * size, (at + len - start).next_multiple_of(size));
+                if (start + first, end - first) != (at, len) {
+                    cut.push((start + first, end - first));
+                }
+            });
+        }
+        cut.into_iter().for_each(|(start, len)| self.insert(start, len));
+    }
+
     /// Counts from another byte on, which lies before all that was written.
     #[cold]
     fn begin_at(&mut self, first: usize) {
