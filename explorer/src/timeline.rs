@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tessera::Kernel;
 use tessera::program::{Timeline, TimelineOptions};
 use tessera_isa::ops::Pipe;
-use tessera_sync::Core;
-use tessera_sync::timeline::{Process, Slice, What};
+use tessera_race::Core;
+use tessera_race::timeline::{Process, Slice, SliceKind};
 
 /// More than this no page draws.
 const MOST: usize = 20_000;
@@ -25,7 +25,7 @@ pub fn answer(ask: &Ask) -> Answer {
     let places = Places::new(&ask.text);
     let numbers: Vec<Value> = values.iter().map(|(v, n)| json!([kernel.name(*v), n])).collect();
     let processes: Vec<Value> = line.processes.iter().map(|p| process(&places, &kernel, &line, p)).collect();
-    let arrow = |a: &tessera_sync::timeline::Arrow| json!({ "from": a.from, "to": a.to, "why": a.why.to_string() });
+    let arrow = |a: &tessera_race::timeline::Arrow| json!({ "from": a.from, "to": a.to, "why": a.why.to_string() });
     let bound = line.bound().map(|(process, pipe, cycles)| json!([process, pipe.name(), cycles]));
     Ok(json!({
         "total": line.total, "unknown": line.unknown(), "values": numbers, "processes": processes, "bound": bound,
@@ -44,9 +44,9 @@ fn process(places: &Places<'_>, kernel: &Kernel, line: &Timeline, process: &Proc
     let pipes = Pipe::ALL.iter().filter(|pipe| process.slices.iter().any(|s| s.pipe == **pipe));
     let slice = |slice: &Slice| {
         let (kind, why) = match &slice.what {
-            What::Work { known: true } => ("work", None),
-            What::Work { known: false } => ("unknown", None),
-            What::Wait(why) => ("wait", Some(why.to_string())),
+            SliceKind::Work { known: true } => ("work", None),
+            SliceKind::Work { known: false } => ("unknown", None),
+            SliceKind::Wait(why) => ("wait", Some(why.to_string())),
         };
         json!({
             "pipe": slice.pipe.name(), "start": slice.start, "end": slice.end, "kind": kind, "why": why,

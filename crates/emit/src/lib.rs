@@ -43,7 +43,7 @@ pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
     if func.runs() == Runs::Mixed {
         return Err(cannot(func.span, "a kernel of both kinds of cores", "write the part of one kind by itself"));
     }
-    let placement = tessera_sync::place(module, func, profile, &[], None)?;
+    let placement = tessera_race::place(module, func, profile, &[], None)?;
     let mut emitter = Emitter {
         module,
         func,

@@ -6,7 +6,7 @@ use gen_lsp_types as lsp;
 use std::collections::HashMap;
 use tessera::{OrderOptions, Profile, Program, Severity};
 use tessera_isa::diag::{Diagnostic, Fact, Span};
-use tessera_sync::Limits;
+use tessera_race::Limits;
 
 /// Who says it.
 pub const SOURCE: &str = "tessera";

@@ -16,9 +16,9 @@
 mod arguments;
 mod bind;
 mod call;
+mod detect;
 mod extents;
 mod inputs;
-mod judged;
 mod kernel;
 mod range;
 mod suggest;
@@ -36,8 +36,8 @@ pub use sync::{SyncPlace, SyncRow, Synced};
 pub use tessera_check::Portability;
 pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
-pub use tessera_sync::timeline::Timeline;
-pub use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};
+pub use tessera_race::timeline::Timeline;
+pub use tessera_race::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};
 pub use timeline::TimelineOptions;
 
 use crate::{Error, Missing, Profile, Result};
@@ -189,7 +189,7 @@ impl Program {
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
             let Ok(inlined) = inline(module, func) else { continue };
-            let placed = tessera_sync::place(module, &inlined, self.profile(), &[], None);
+            let placed = tessera_race::place(module, &inlined, self.profile(), &[], None);
             found.extend(placed.err().map(|diagnostic| *diagnostic));
         }
     }

@@ -8,7 +8,7 @@ use tessera::{Elem, ErrorKind, Missing, Profile, Program, costs};
 use tessera_isa::cost::{Cost, Costs, Cube, PUBLISHED, figure};
 use tessera_isa::ops::Pipe;
 use tessera_isa::tile::Loc;
-use tessera_sync::timeline::{What, Why};
+use tessera_race::timeline::{SliceKind, WaitReason};
 use tessera_testkit::random::Random;
 
 const TILE: &str = "!pto.tile_buf<vec, 16x64xf32>";
@@ -171,8 +171,8 @@ fn waits_name_what_they_wait_for() {
     let line = line_of(&kernel(&lines), Profile::A2a3, &[]);
     let waits: Vec<_> = line.processes[0].slices.iter().filter(|s| !s.is_work()).collect();
     let shown = |n: usize| (waits[n].pipe, waits[n].start, waits[n].end, waits[n].what.clone());
-    assert_eq!(shown(0), (Pipe::V, 0, 64, What::Wait(Why::Flag(Pipe::Mte2, Pipe::V, 3))));
-    assert_eq!(shown(1), (Pipe::Mte3, 0, 399, What::Wait(Why::Flag(Pipe::V, Pipe::Mte3, 3))));
+    assert_eq!(shown(0), (Pipe::V, 0, 64, SliceKind::Wait(WaitReason::Flag(Pipe::Mte2, Pipe::V, 3))));
+    assert_eq!(shown(1), (Pipe::Mte3, 0, 399, SliceKind::Wait(WaitReason::Flag(Pipe::V, Pipe::Mte3, 3))));
     let path: Vec<String> = line.path.iter().map(|s| s.why.to_string()).collect();
     assert_eq!(path, ["start", "same pipe", "MTE2→V EVENT_ID3", "V→MTE3 EVENT_ID3"]);
     assert_eq!((line.total, line.unknown(), line.bound()), (400, 1, Some((0, Pipe::V, 335))));

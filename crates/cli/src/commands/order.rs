@@ -13,7 +13,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// What it means.
+    /// SliceKind it means.
     pub fn meant(self) -> OrderMode {
         match self {
             Mode::Manual => OrderMode::Manual,
@@ -34,7 +34,7 @@ pub struct OrderArgs {
 }
 
 impl OrderArgs {
-    /// What they mean.
+    /// SliceKind they mean.
     pub fn options(&self) -> OrderOptions {
         OrderOptions { mode: self.order.map(Mode::meant), disjoint: self.assume_disjoint, ..OrderOptions::default() }
     }

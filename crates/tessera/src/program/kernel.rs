@@ -8,7 +8,7 @@ use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::codec::Number;
 use tessera_plan::Placement;
-use tessera_sync::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport};
+use tessera_race::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport};
 
 /// A function of a program, without calls, and what it is to run with.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ impl Kernel {
 
     /// Where automatic tiles lie; the tiles in `keep` live to the end.
     pub fn plan(&self, keep: &[ValueId]) -> Result<Placement> {
-        Ok(tessera_sync::place(self.module(), self.func(), self.profile(), keep, None)?)
+        Ok(tessera_race::place(self.module(), self.func(), self.profile(), keep, None)?)
     }
 
     /// Races, broken rules of flags and deadlocks on every path (sync.md 4).
@@ -131,9 +131,9 @@ impl Kernel {
     /// # Ok::<(), tessera::Error>(())
     /// ```
     pub fn order(&self, options: &OrderOptions) -> Result<OrderReport> {
-        let placement = tessera_sync::place(self.module(), self.func(), self.profile(), &[], options.mode)?;
+        let placement = tessera_race::place(self.module(), self.func(), self.profile(), &[], options.mode)?;
         let text = self.program.source();
-        let mut report = tessera_sync::check(self.module(), self.func(), self.profile(), &placement, text, options);
+        let mut report = tessera_race::check(self.module(), self.func(), self.profile(), &placement, text, options);
         report.diagnostics = self.program.with_locations(report.diagnostics);
         Ok(report)
     }
@@ -150,7 +150,7 @@ impl Kernel {
     /// Where the tiles of a run lie; what is to be told where they cannot.
     pub(super) fn placed(&self, bindings: &Bindings) -> std::result::Result<Placement, Box<Outcome>> {
         let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
-        tessera_sync::place(self.module(), self.func(), self.profile(), &keep, bindings.order).map_err(|error| {
+        tessera_race::place(self.module(), self.func(), self.profile(), &keep, bindings.order).map_err(|error| {
             let diagnostics = Error::from(error).diagnostics().cloned().collect();
             Box::new(Outcome { diagnostics: self.program.with_locations(diagnostics), ..Outcome::default() })
         })

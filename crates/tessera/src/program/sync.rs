@@ -11,7 +11,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_plan::Placement;
-use tessera_sync::{Conflict, Limits, Place};
+use tessera_race::{Conflict, Limits, Place};
 
 /// A program with flags.
 #[derive(Clone, Debug)]
@@ -98,12 +98,12 @@ impl Kernel {
         let (profile, limits) = (self.profile(), Limits::default());
         let mut kept = Vec::new();
         let done = if unrolled {
-            let all = tessera_sync::insert_unrolled(&mut module, &func, profile, limits).map_err(in_text)?;
+            let all = tessera_race::insert_unrolled(&mut module, &func, profile, limits).map_err(in_text)?;
             (func, kept) = (all.func, all.kept);
             all.synced
         } else {
             let placement = tessera_plan::plan(&module, &func, profile, &[])?;
-            tessera_sync::insert(&mut module, &func, profile, &placement, limits).map_err(in_text)?
+            tessera_race::insert(&mut module, &func, profile, &placement, limits).map_err(in_text)?
         };
         let rows = done.table.iter().map(|served| SyncRow {
             operation: tessera_asm::print_op(&module, &done.func, done.func.op(served.op)).trim().to_string(),

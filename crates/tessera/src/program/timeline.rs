@@ -4,10 +4,10 @@ use super::{Kernel, OrderMode};
 use crate::{Error, Missing, Profile, Result};
 use tessera_ir::{Runs, ValueId};
 use tessera_isa::cost::{Costs, PUBLISHED};
-use tessera_sync::timeline::{Run, Timeline, Unknown, timeline};
-use tessera_sync::{Limits, mode};
+use tessera_race::timeline::{Run, Timeline, Unknown, timeline};
+use tessera_race::{Limits, mode};
 
-/// What a timeline is of.
+/// SliceKind a timeline is of.
 #[derive(Clone, Debug)]
 pub struct TimelineOptions {
     /// Costs in place of the published ones.
@@ -53,12 +53,12 @@ impl Kernel {
         let mut run = Run { costs, values, blocks: options.blocks, mode: options.mode, automatic: false, limits };
         let is_mixed = self.func().runs() == Runs::Mixed;
         let found = if is_mixed || options.mode.unwrap_or_else(|| mode(self.func())) == OrderMode::Manual {
-            let placement = tessera_sync::place(self.module(), self.func(), profile, &[], options.mode)?;
+            let placement = tessera_race::place(self.module(), self.func(), profile, &[], options.mode)?;
             timeline(self.module(), self.func(), profile, &placement, &run)
         } else {
             let (func, mut module) = (self.without_flags(), self.module().clone());
             let placement = tessera_plan::plan(&module, &func, profile, &[])?;
-            match tessera_sync::insert(&mut module, &func, profile, &placement, Limits::default()) {
+            match tessera_race::insert(&mut module, &func, profile, &placement, Limits::default()) {
                 Ok(synced) => timeline(&module, &synced.func, profile, &placement, &run),
                 // Flags hold for every run; of this one the dependences are known.
                 Err(_) => {

@@ -15,8 +15,8 @@ use tessera::Kernel;
 use tessera::program::Timeline;
 use tessera_ir::{Func, Op};
 use tessera_isa::ops::Role;
-use tessera_sync::Core;
-use tessera_sync::timeline::{Meeting, Process, Slice, Step, Use, What};
+use tessera_race::Core;
+use tessera_race::timeline::{BankConflict, Process, Slice, SliceKind, Step, Use};
 
 /// The most steps of a critical path that are printed.
 const MAX_STEPS: usize = 60;
@@ -91,7 +91,7 @@ impl<'a> Shown<'a> {
         format!("{least}{}", counted(self.line.total, "cycle"))
     }
 
-    /// What a kernel takes so long for, in a sentence.
+    /// SliceKind a kernel takes so long for, in a sentence.
     pub fn bound(&self) -> Option<String> {
         let (process, pipe, cycles) = self.line.bound()?;
         let whose = core_name(self.line, &self.line.processes[process]);
@@ -105,7 +105,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Operands that meet in a group of banks, as a note.
-    fn meeting(&self, meeting: &Meeting) -> String {
+    fn meeting(&self, meeting: &BankConflict) -> String {
         let slice = self.slice(meeting.at);
         let op = self.op(slice);
         let side = |n: usize| {
@@ -156,7 +156,7 @@ pub struct PathStep {
     pub cycles: u64,
     /// Is that its cost, and not one cycle for want of any?
     pub known: bool,
-    /// What it waited for.
+    /// SliceKind it waited for.
     pub after: String,
 }
 
@@ -172,7 +172,7 @@ pub fn path(shown: &Shown<'_>) -> Vec<PathStep> {
             pipe: slice.pipe.name(),
             start: slice.start,
             cycles: slice.cycles(),
-            known: slice.what != What::Work { known: false },
+            known: slice.what != SliceKind::Work { known: false },
             after: step.why.to_string(),
         }
     };

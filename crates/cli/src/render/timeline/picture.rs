@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use tessera_draw::svg::{Svg, escape};
 use tessera_isa::ops::Pipe;
-use tessera_sync::timeline::{Arrow, Process, Slice, What};
+use tessera_race::timeline::{Arrow, Process, Slice, SliceKind};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 74.0;
@@ -214,7 +214,7 @@ impl Picture<'_> {
     fn slice(&mut self, slice: &Slice, y: f64) {
         let (x, end) = (self.x(slice.start), self.x(slice.end));
         let class = match &slice.what {
-            What::Wait(why) => {
+            SliceKind::Wait(why) => {
                 let (middle, why) = (y + BOX / 2.0, escape(&why.to_string()));
                 self.svg.line(format_args!(
                     r#"<path class="wait" d="M{x:.1},{middle:.1} L{end:.1},{middle:.1}"><title>wait {why}, {} cycles</title></path>"#,
@@ -222,8 +222,8 @@ impl Picture<'_> {
                 ));
                 return;
             }
-            What::Work { known: true } => "work",
-            What::Work { known: false } => "unknown",
+            SliceKind::Work { known: true } => "work",
+            SliceKind::Work { known: false } => "unknown",
         };
         let (width, name, line) = ((end - x).max(THIN), self.shown.mnemonic(slice), self.shown.number(slice));
         let mut about = format!("{name} in line {line}, {} to {}", slice.start, slice.end);

@@ -5,8 +5,8 @@ use super::{Shown, path};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tessera_isa::ops::Pipe;
-use tessera_sync::Core;
-use tessera_sync::timeline::{Process, Slice, What};
+use tessera_race::Core;
+use tessera_race::timeline::{Process, Slice, SliceKind};
 
 /// One event, in the words of the format.
 #[derive(Serialize)]
@@ -108,7 +108,7 @@ impl Writer<'_> {
             args.insert("iteration".into(), json!(slice.turns));
         }
         match &slice.what {
-            What::Work { known } => {
+            SliceKind::Work { known } => {
                 let [read, written] = slice.bytes;
                 args.insert("operands".into(), json!(shown.operands(slice)));
                 args.insert("bytes".into(), json!(read + written));
@@ -119,7 +119,7 @@ impl Writer<'_> {
                 let args = Some(Value::Object(args));
                 self.push(&Event { cat, ts, dur, args, ..Event::new(shown.mnemonic(slice), "X", at) });
             }
-            What::Wait(why) => {
+            SliceKind::Wait(why) => {
                 let why = why.to_string();
                 args.insert("for".into(), json!(why));
                 let (name, args) = (format!("wait {why}"), Some(Value::Object(args)));

@@ -1,0 +1,142 @@
+//! Races between processes (sync.md 4): there is no program order between them, and so no nearest one.
+
+use crate::byte_partition::BytePartition;
+use crate::explore::Core;
+use crate::happens_before::HappensBefore;
+use crate::races::{ByPipe, Conflict, Found, MAX_PAIRS, MAX_RACES, Race, Side, conflict};
+use crate::trace::{Access, Root, Sets, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
+use tessera_ir::OpId;
+use tessera_isa::ops::{Pipe, Role};
+
+/// Where accesses are kept: an atom, or a whole root for those that cannot be compared; and a pipe of a process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Bucket {
+    Atom(u32),
+    Root(Root),
+}
+
+struct Search<'a> {
+    traces: &'a [&'a Trace],
+    order: &'a HappensBefore,
+    sets: &'a Sets,
+    lists: FxHashMap<(Bucket, usize, Pipe), ByPipe>,
+    reported: FxHashSet<(OpId, OpId)>,
+    same: FxHashSet<(OpId, OpId)>,
+    found: Found,
+    pairs: u64,
+}
+
+/// The races between these processes.
+pub fn find(traces: &[&Trace], order: &HappensBefore, sets: &Sets) -> Found {
+    // The roots that several processes touch and one of them writes, and those of them whose accesses have several forms.
+    let mut roots: FxHashMap<Root, (u8, bool, FxHashSet<_>)> = FxHashMap::default();
+    for (process, trace) in traces.iter().enumerate() {
+        for access in &trace.accesses {
+            let set = sets.get(access.set);
+            let (by, writes, terms) = roots.entry(set.root).or_default();
+            *by |= 1 << process;
+            *writes |= access.writes;
+            terms.insert(&set.terms);
+        }
+    }
+    roots.retain(|_, (by, writes, _)| by.count_ones() > 1 && *writes);
+    if roots.is_empty() {
+        return Found::default();
+    }
+    let is_shared = |access: &&Access| roots.contains_key(&sets.get(access.set).root);
+    let used = traces.iter().flat_map(|t| &t.accesses).filter(is_shared).map(|a| a.set);
+    let atoms = BytePartition::new(sets, used);
+    let (lists, reported, same, found) = Default::default();
+    let mut search = Search { traces, order, sets, lists, reported, same, found, pairs: 0 };
+    for (process, trace) in traces.iter().enumerate() {
+        for event in 0..trace.events.len() {
+            for access in trace.accesses_of(event).iter().filter(is_shared) {
+                let side = Side { process, event, access: *access };
+                for atom in atoms.of(access.set) {
+                    search.meet(Bucket::Atom(*atom), side);
+                }
+                let root = sets.get(access.set).root;
+                if roots.get(&root).is_some_and(|(.., terms)| terms.len() > 1) {
+                    search.meet(Bucket::Root(root), side);
+                }
+            }
+            if search.pairs > MAX_PAIRS || search.found.races.len() > MAX_RACES {
+                search.found.cut_short = true;
+                return search.found;
+            }
+        }
+        // What is in one process is compared with the processes before it.
+        for (event, pipe) in trace.events.iter().map(|e| e.pipe).enumerate() {
+            for access in trace.accesses_of(event).iter().filter(is_shared) {
+                let Some(pipe) = pipe else { continue };
+                let root = sets.get(access.set).root;
+                let buckets = atoms.of(access.set).iter().map(|atom| Bucket::Atom(*atom)).chain([Bucket::Root(root)]);
+                for bucket in buckets {
+                    search.lists.entry((bucket, process, pipe)).or_default().push(event, access);
+                }
+            }
+        }
+    }
+    search.found
+}
+
+/// Do both vector cores write the same bytes with the same instruction, in the same iteration?
+fn is_same(traces: &[&Trace], race: &Race) -> bool {
+    let [(x, s), (y, t)] = [race.x, race.y].map(|side| (traces[side.process].events[side.event], side));
+    let turn = |side: &Side, turn: u32| &traces[side.process].turns[turn as usize];
+    [s, t].iter().all(|side| matches!(traces[side.process].core, Core::Vector(_)))
+        && race.conflict == Conflict::Waw
+        && x.op == y.op
+        && s.access.set == t.access.set
+        && turn(&s, x.turn) == turn(&t, y.turn)
+}
+
+impl Search<'_> {
+    fn meet(&mut self, bucket: Bucket, y: Side) {
+        let node = self.order.first[y.process] + y.event;
+        let op = |side: &Side| self.traces[side.process].events[side.event].op;
+        for process in 0..y.process {
+            let first = self.order.first[process];
+            let monotone = self.traces[process].named.is_empty();
+            for pipe in Pipe::ALL {
+                let Some(list) = self.lists.get(&(bucket, process, *pipe)) else { continue };
+                for (event, access) in list.unordered(y.access.writes, self.order, (first, node)) {
+                    self.pairs += 1;
+                    if self.order.precedes(node, first + event) {
+                        if monotone {
+                            break;
+                        }
+                        continue;
+                    }
+                    let x = Side { process, event: *event, access: *access };
+                    let Some(conflict) = conflict(&x.access, &y.access) else { continue };
+                    let same_terms = self.sets.get(x.access.set).terms == self.sets.get(y.access.set).terms;
+                    let is_exact = x.access.exact && y.access.exact;
+                    match bucket {
+                        Bucket::Root(_) if same_terms => continue,
+                        Bucket::Atom(_) if is_exact => {}
+                        _ => {
+                            self.found.maybe.get_or_insert([x, y].map(|side| (side.process, side.event)));
+                            continue;
+                        }
+                    }
+                    // The one that writes is first.
+                    let race = match conflict {
+                        Conflict::War => Race { x: y, y: x, conflict: Conflict::Raw },
+                        conflict => Race { x, y, conflict },
+                    };
+                    let pair = (op(&x).min(op(&y)), op(&x).max(op(&y)));
+                    if is_same(self.traces, &race) {
+                        // FifoSlots that both vector cores push whole tiles into hold the same (isa/structure.md 6).
+                        if x.access.role != Role::Pipe && self.same.insert(pair) {
+                            self.found.same.push(race);
+                        }
+                    } else if self.reported.insert(pair) {
+                        self.found.races.push(race);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What happens in a process, and where in a run.
+
+use super::channels::{Needs, Token};
+use smallvec::SmallVec;
+use tessera_ir::OpId;
+use tessera_isa::ops::Pipe;
+
+/// The rounds of the loops around something; of very many loops, those of the outermost ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turns {
+    depth: u8,
+    rounds: [u32; 5],
+}
+
+impl Turns {
+    #[inline]
+    pub fn new(turns: &[(OpId, u64)]) -> Turns {
+        let mut own = Turns { depth: turns.len().min(5) as u8, ..Turns::default() };
+        own.rounds.iter_mut().zip(turns).for_each(|(to, (_, round))| *to = *round as u32);
+        own
+    }
+
+    /// The outermost first.
+    pub fn rounds(&self) -> &[u32] {
+        &self.rounds[..usize::from(self.depth)]
+    }
+}
+
+/// A place in a run: an operation, in a round of its loops, and how many events of its process came before.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    pub op: OpId,
+    pub turns: Turns,
+    pub index: u32,
+}
+
+/// What is done to bytes: the number of an instruction with its operands, and where its view starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    pub what: u32,
+    pub start: i64,
+}
+
+/// What an event is to the order.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Work {
+        pipe: Pipe,
+        done: Done,
+        reads: bool,
+        named: SmallVec<[u32; 1]>,
+    },
+    /// Everything before it is done before it, and it before everything later.
+    Prints(Done),
+    Set {
+        pipe: Pipe,
+        flag: u32,
+        number: u64,
+        records: Option<u32>,
+    },
+    Wait {
+        pipe: Pipe,
+        flag: u32,
+        number: u64,
+    },
+    Barrier(Option<Pipe>),
+    Joins(SmallVec<[u32; 1]>),
+    Take {
+        pipe: Pipe,
+        id: u32,
+        after: Option<u32>,
+    },
+    Release {
+        pipe: Pipe,
+        id: u32,
+    },
+    Send {
+        pipe: Pipe,
+        token: Token,
+    },
+    Receive {
+        pipe: Pipe,
+        needs: Needs,
+    },
+}
+
+impl Act {
+    /// The pipe that it is on; none is all of them.
+    pub fn pipe(&self) -> Option<Pipe> {
+        match self {
+            Act::Work { pipe, .. }
+            | Act::Set { pipe, .. }
+            | Act::Wait { pipe, .. }
+            | Act::Take { pipe, .. }
+            | Act::Release { pipe, .. }
+            | Act::Send { pipe, .. }
+            | Act::Receive { pipe, .. } => Some(*pipe),
+            Act::Prints(_) => Some(Pipe::S),
+            Act::Barrier(pipe) => *pipe,
+            Act::Joins(_) => None,
+        }
+    }
+
+    /// Does it wait for everything before it in program order?
+    pub fn meets(&self) -> bool {
+        matches!(self, Act::Prints(_) | Act::Barrier(None))
+    }
+
+    /// Is everything before it on its pipe done before it?
+    pub fn closes(&self) -> bool {
+        matches!(self, Act::Set { .. } | Act::Send { .. } | Act::Release { .. } | Act::Barrier(_) | Act::Prints(_))
+    }
+
+    /// Does everything after it on its pipe start after it?
+    pub fn opens(&self) -> bool {
+        matches!(self, Act::Wait { .. } | Act::Receive { .. } | Act::Take { .. } | Act::Barrier(_) | Act::Prints(_))
+    }
+
+    /// May it let something go on that waits?
+    pub fn frees(&self) -> bool {
+        matches!(self, Act::Set { .. } | Act::Release { .. } | Act::Send { .. })
+    }
+
+    /// Does nothing later start before it is done (sync.md 3, rule 3)?
+    pub fn issues(&self) -> bool {
+        match self {
+            Act::Prints(_) | Act::Joins(_) | Act::Barrier(None) => true,
+            Act::Wait { pipe, .. } | Act::Receive { pipe, .. } | Act::Take { pipe, .. } => *pipe == Pipe::S,
+            Act::Work { pipe, reads, .. } => *pipe == Pipe::S && *reads,
+            _ => false,
+        }
+    }
+}
+
+/// One event that has not happened yet.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub point: Point,
+    pub act: Act,
+}

@@ -1,0 +1,473 @@
+//! Races and flags of one run, while it goes on (sync.md 4, "at run time").
+//!
+//! Whoever runs a program tells a [`Detector`] every instruction and order operation of each process in program order, with
+//! the bytes that it touches. Pipes have clocks, flags and tokens carry them, cells of memories keep who touched them last.
+//! What waits for a set that comes only later in program order is kept until then. So it needs as much memory as the
+//! program touches, however long it runs.
+
+mod access_history;
+mod cells;
+mod channels;
+mod event;
+mod pipe_clocks;
+mod report;
+mod reported_pairs;
+mod shadow_memory;
+mod source_map;
+mod vector_clock;
+
+pub use report::{BlockFindings, report};
+pub use shadow_memory::Space;
+pub use source_map::KernelText;
+
+use crate::explore::Core;
+use crate::fifo_slots::SlotPlace;
+use crate::footprint::{self, rect_ranges};
+use crate::sync_op::SyncOp;
+use crate::trace::{Kind as Traced, Line};
+use access_history::Touching;
+use channels::Lines;
+use event::{Act, Done, Event, Point};
+use pipe_clocks::Pipes;
+use report::RunFindings;
+use shadow_memory::{Access, AccessKind, Memory};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use tessera_ir::OpId;
+use tessera_isa::inst::{Inst, Root, ScatterAtomic, TileArg};
+use tessera_isa::ops::{Bind, Pipe, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fifo as Part, Rect};
+use tessera_isa::tile::Loc;
+
+/// No pipes at all: only the rules of flags are asked for, and memories are not looked at.
+pub const FLAGS: usize = 0;
+/// The pipes of one process.
+pub const ONE: usize = vector_clock::LANES;
+/// The pipes of three processes.
+pub const THREE: usize = 3 * vector_clock::LANES;
+
+/// More events than this are not kept for later.
+const MAX_PENDING: usize = 1 << 18;
+
+/// The loops around something, with their rounds.
+pub type Turn<'a> = &'a [(OpId, u64)];
+
+/// A variant of an instruction, as a run knows it: what it touches, on which pipe.
+#[derive(Clone, Copy, Debug)]
+struct Variant {
+    age: u64,
+    pipe: Pipe,
+    /// None where it touches nothing.
+    what: Option<u32>,
+    reads: bool,
+}
+
+/// One block of a run.
+#[derive(Debug)]
+pub struct Detector<const W: usize> {
+    text: Arc<KernelText>,
+    pipes: Vec<Pipes<W>>,
+    memory: Memory,
+    lines: Lines<W>,
+    /// By process, site and number.
+    variants: Vec<Vec<Vec<Option<Variant>>>>,
+    told: RunFindings,
+    /// Is it no use going on?
+    is_over: bool,
+}
+
+impl<const W: usize> Detector<W> {
+    pub fn new(text: Arc<KernelText>) -> Detector<W> {
+        let processes = &text.processes;
+        let pipes = |(n, p): (usize, &source_map::ProcessText)| Pipes::new(n, p.automatic, text.profile);
+        Detector {
+            pipes: processes.iter().enumerate().map(pipes).collect(),
+            memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),
+            lines: Lines::new(text.profile, processes.iter().map(|p| p.core).collect()),
+            variants: vec![Vec::new(); processes.len()],
+            told: RunFindings::new(processes.len()),
+            is_over: false,
+            text,
+        }
+    }
+
+    fn core(&self, process: usize) -> Core {
+        self.text.processes.get(process).map_or(Core::Unsplit, |p| p.core)
+    }
+
+    /// An event in program order: it happens now, or is kept until it can.
+    #[inline]
+    fn next(&mut self, process: usize, point: Point, act: Act) {
+        if self.is_over {
+            return;
+        }
+        let frees = act.frees();
+        match self.happen(process, &point, act) {
+            Some(act) => {
+                let Some(pipes) = self.pipes.get_mut(process) else { return };
+                pipes.keep(Event { point, act });
+                if pipes.pending.len() > MAX_PENDING {
+                    self.is_over = true;
+                }
+            }
+            None if frees && self.pipes.iter().any(|pipes| !pipes.pending.is_empty()) => self.go_on(),
+            None => {}
+        }
+    }
+
+    /// Whatever was kept and can happen now does.
+    #[cold]
+    fn go_on(&mut self) {
+        loop {
+            let mut moved = false;
+            for process in 0..self.pipes.len() {
+                let kept = self.pipes[process].again();
+                for Event { point, act } in kept {
+                    match self.happen(process, &point, act) {
+                        Some(act) => self.pipes[process].keep(Event { point, act }),
+                        None => moved = true,
+                    }
+                }
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// An event happens; it is given back where it cannot yet.
+    #[inline]
+    fn happen(&mut self, process: usize, point: &Point, act: Act) -> Option<Act> {
+        let Detector { pipes, lines, memory, text, .. } = self;
+        let own = pipes.get_mut(process)?;
+        let Some(happens) = own.happens(&act, |token| lines.clock(token).copied()) else { return Some(act) };
+        let (lane, position) = happens.at?;
+        match &act {
+            Act::Work { done, .. } | Act::Prints(done) if W != FLAGS => {
+                let (clock, done, is_before_all) = (&happens.clock, *done, act.issues());
+                memory.touch(&Touching { process, lane, position, clock, point, done, is_before_all });
+            }
+            Act::Send { token, .. } => {
+                let mut out = happens.clock;
+                out.raise(lane, position + 1);
+                lines.given(*token, &out, &text.slots);
+            }
+            Act::Receive { needs, .. } => lines.taken(process, needs, (lane, position), &text.slots),
+            _ => {}
+        }
+        None
+    }
+
+    /// An instruction that is known is issued; is it?
+    #[inline]
+    pub fn issued(&mut self, process: usize, at: (OpId, Turn<'_>), variant: (usize, usize, u64), start: u64) -> bool {
+        if W == FLAGS {
+            return true;
+        }
+        let (site, number, age) = variant;
+        let known = self.variants.get(process).and_then(|sites| sites.get(site)?.get(number).copied().flatten());
+        let Some(known) = known.filter(|known| known.age == age) else { return false };
+        if let Some(what) = known.what {
+            self.work(process, at, known.pipe, Done { what, start: start as i64 }, known.reads);
+        }
+        true
+    }
+
+    fn work(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), pipe: Pipe, done: Done, reads: bool) {
+        let events = self.text.events.get(op.index()).filter(|events| !events.is_empty());
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let named = events.map(|events| pipes.events(events)).unwrap_or_default();
+        let point = pipes.point(op, turns);
+        self.next(process, point, Act::Work { pipe, done, reads, named });
+    }
+
+    /// What a variant of an instruction is.
+    pub fn learn(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, view: Option<Space>) {
+        let (site, number, age) = variant;
+        let pipe = inst.op.pipe(inst.form, inst.profile, inst.tiles.iter().map(|t| (t.role, t.tile)));
+        let accesses = self.accesses(process, inst, view);
+        let is_nothing = accesses.is_empty() && !inst.makes_dst || self.only_binds(inst);
+        let what = (!is_nothing).then(|| self.memory.number(accesses));
+        let reads = what.is_some_and(|what| self.memory.reads(what));
+        let Some(sites) = self.variants.get_mut(process) else { return };
+        if sites.len() <= site {
+            sites.resize(site + 1, Vec::new());
+        }
+        let numbers = &mut sites[site];
+        if numbers.len() <= number {
+            numbers.resize(number + 1, None);
+        }
+        numbers[number] = Some(Variant { age, pipe, what, reads });
+    }
+
+    fn only_binds(&self, inst: &Inst) -> bool {
+        let binds = inst.op.binds(self.text.profile);
+        matches!(binds, Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale))
+    }
+
+    /// The bytes of an instruction, operand by operand.
+    fn accesses(&self, process: usize, inst: &Inst, view: Option<Space>) -> Vec<Access> {
+        let adds = inst.attrs.adds() || inst.attrs.scatter_atomic().is_some_and(|a| a == ScatterAtomic::Add);
+        let mut accesses = Vec::new();
+        for part in footprint::parts(inst) {
+            match part.tile.map(|n| inst.tiles.get(n)) {
+                Some(Some(tile)) => {
+                    let way = if part.writes { AccessKind::Writes } else { AccessKind::Reads };
+                    let access = self.on_tile(process, tile, &part.ranges, (part.core, way));
+                    // A tile that is an operand twice is touched once.
+                    let is_new = |a: &Access| !accesses.iter().any(|b: &Access| b.is_like(a));
+                    accesses.extend(access.filter(is_new));
+                }
+                // A sum is one access, which writes.
+                None if adds && !part.writes => {}
+                None => {
+                    let way = match (part.writes, adds) {
+                        (false, _) => AccessKind::Reads,
+                        (true, false) => AccessKind::Writes,
+                        (true, true) => AccessKind::Adds,
+                    };
+                    let (ranges, role) = (part.ranges.clone(), Role::Global);
+                    accesses.extend(view.map(|space| Access { space, ranges, is_view: true, way, role, first: 0 }));
+                }
+                Some(None) => {}
+            }
+        }
+        accesses
+    }
+
+    /// The core whose memory an operand lies in: a vector core has its own UB, everybody else says which one.
+    fn memory_of(&self, process: usize, loc: Loc, said: u8) -> u8 {
+        match self.core(process) {
+            Core::Vector(n) if loc == Loc::Vec => n,
+            _ => said,
+        }
+    }
+
+    fn on_tile(
+        &self,
+        process: usize,
+        tile: &TileArg,
+        ranges: &[(i64, i64)],
+        (core, way): (u8, AccessKind),
+    ) -> Option<Access> {
+        let place = tile.place?;
+        let core = self.memory_of(process, tile.tile.loc, core);
+        let space = match place.root {
+            Root::Memory(loc) => Space::Chip(loc, core),
+            _ => Space::Pool(core),
+        };
+        let by = i64::try_from(place.start).ok()?;
+        let ranges = ranges.iter().map(|(from, to)| (from + by, to + by)).collect();
+        Some(Access { space, ranges, is_view: false, way, role: tile.role, first: by })
+    }
+
+    /// One element is read or written as a scalar.
+    pub fn scalar(&mut self, process: usize, at: (OpId, Turn<'_>), space: Space, (from, to): (u64, u64), writes: bool) {
+        if W == FLAGS {
+            return;
+        }
+        let way = if writes { AccessKind::Writes } else { AccessKind::Reads };
+        let role = if matches!(space, Space::Buffer(_)) { Role::Global } else { Role::Src };
+        let ranges = [(0, to as i64 - from as i64)].into();
+        let what = self.memory.number(vec![Access { space, ranges, is_view: true, way, role, first: 0 }]);
+        self.work(process, at, Pipe::S, Done { what, start: from as i64 }, !writes);
+    }
+
+    /// A tile is printed.
+    pub fn printed(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), tile: &TileArg) {
+        let ranges = valid_ranges(tile);
+        let accesses = self.on_tile(process, tile, &ranges, (0, AccessKind::Reads)).into_iter().collect();
+        let what = self.memory.number(accesses);
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let point = pipes.point(op, turns);
+        self.next(process, point, Act::Prints(Done { what, start: 0 }));
+    }
+
+    /// An order operation, with the id that it is given.
+    pub fn ordered(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), id: Option<i64>) {
+        let text = &*self.text;
+        let own = text.processes.get(process);
+        let Some((own, ordered)) = own.and_then(|own| Some((own, own.orders.get(op.index())?.as_deref()?))) else {
+            return;
+        };
+        let id = ordered.written.or(id);
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        match &ordered.sync_op {
+            SyncOp::Flag { from, to, sets } => {
+                let Some(id) = id else { return };
+                if id < 0 || text.profile.is_npu() && id > 7 {
+                    self.told.wrong_id(process, op, turns, id);
+                }
+                let (flag, point) = (pipes.flag(*from, *to, id), pipes.point(op, turns));
+                let records = ordered.records;
+                if W == FLAGS && records.is_none() && pipes.count(flag, *sets, &point) {
+                    return self.told.flag(process, flag, *sets, &point);
+                }
+                let act = match sets {
+                    true => pipes.set(*from, flag, &point, records),
+                    false => pipes.wait(*to, flag, &point),
+                };
+                self.told.flag(process, flag, *sets, &point);
+                if pipes.is_early(flag) {
+                    self.told.early(process, flag);
+                }
+                self.next(process, point, act);
+            }
+            SyncOp::Barrier(_) if W == FLAGS && pipes.pending.is_empty() => {}
+            SyncOp::Barrier(pipe) => {
+                let point = pipes.point(op, turns);
+                self.told.barrier(process, op, *pipe);
+                self.next(process, point, Act::Barrier(*pipe));
+            }
+            SyncOp::Events => {
+                let named = text.events.get(op.index()).map(|events| pipes.events(events)).unwrap_or_default();
+                let point = pipes.point(op, turns);
+                self.next(process, point, Act::Joins(named));
+            }
+            SyncOp::Buffer { pipe, takes } => {
+                let Some(id) = id.filter(|id| (0..32).contains(id)).map(|id| id as u32) else {
+                    self.told.wrong_id(process, op, turns, id.unwrap_or(-1));
+                    return;
+                };
+                let point = pipes.point(op, turns);
+                self.told.buffer(process, (id, *pipe), *takes, &point);
+                let act = if *takes { pipes.take(*pipe, id) } else { pipes.release(*pipe, id, &point) };
+                self.next(process, point, act);
+            }
+            SyncOp::Token { pipe, sets } => {
+                let small = text.profile == Profile::A2a3 || matches!(own.core, Core::Vector(_));
+                let Some(id) = id else { return };
+                if !(0..if small { 16 } else { 32 }).contains(&id) {
+                    self.told.wrong_id(process, op, turns, id);
+                    return;
+                }
+                if own.core == Core::Unsplit {
+                    if *sets && id >= 16 {
+                        return;
+                    }
+                    let (flag, point) = (pipes.core_flag(id), pipes.point(op, turns));
+                    let act = match sets {
+                        true => pipes.set(*pipe, flag, &point, None),
+                        false => pipes.wait(*pipe, flag, &point),
+                    };
+                    self.told.flag(process, flag, *sets, &point);
+                    self.next(process, point, act);
+                    return;
+                }
+                let point = pipes.point(op, turns);
+                match sets {
+                    true => self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets }),
+                    false => self.receive(process, point, *pipe, Line::Token { id, meets: false }),
+                }
+            }
+            SyncOp::Nothing => {}
+            SyncOp::Wrong(_) => self.told.wrong_pipe(process, op, turns, id),
+        }
+    }
+
+    fn send(&mut self, process: usize, point: Point, pipe: Pipe, line: Line) {
+        let number = self.lines.gives(process, line, point);
+        self.next(process, point, Act::Send { pipe, token: (process, line, number) });
+    }
+
+    fn receive(&mut self, process: usize, point: Point, pipe: Pipe, line: Line) {
+        let needs = self.lines.takes(process, line, &self.text.slots);
+        self.next(process, point, Act::Receive { pipe, needs });
+    }
+
+    /// A push, the how-manieth of its process, a pop or a free.
+    pub fn moved(
+        &mut self,
+        process: usize,
+        (op, turns): (OpId, Turn<'_>),
+        number: u64,
+        tile: Option<&TileArg>,
+        global: Option<(Space, u64)>,
+    ) {
+        let text = self.text.clone();
+        let Some(Some(source_map::Move { part, fifo, pipe })) = text.moves.get(op.index()).copied() else { return };
+        let Some(slots) = text.slots.get(fifo) else { return };
+        let on_a2a3 = text.profile == Profile::A2a3;
+        let half = if let Core::Vector(n) = self.core(process) { u64::from(n) } else { 0 };
+        let slot = slots.slot(number);
+        let mut point = || self.pipes.get_mut(process).map(|pipes| pipes.point(op, turns));
+        let Some(first) = point() else { return };
+        let valid = tile.map_or([0, 0], |tile| tile.valid.map(|v| v.unwrap_or(0)));
+        let bits = tile.map_or(8, |tile| u64::from(tile.tile.elem.bits()));
+        let spot = |spot: SlotPlace, ranges: &[(i64, i64)], way: AccessKind| {
+            let (space, by) = match spot {
+                SlotPlace::Chip(loc, core, at) => (Space::Chip(loc, core), at),
+                SlotPlace::Global(at) => global.map(|(space, start)| (space, start.saturating_add(at)))?,
+            };
+            let by = i64::try_from(by).ok()?;
+            let ranges = ranges.iter().map(|(from, to)| (from + by, to + by)).collect();
+            Some(Access { space, ranges, is_view: false, way, role: Role::Pipe, first: by })
+        };
+        let mut accesses: Vec<Access> = Vec::new();
+        match part {
+            Part::Push(_) => {
+                let (Some(second), Some(third)) = (point(), point()) else { return };
+                self.receive(process, first, pipe, Line::Free(fifo));
+                if let Some(tile) = tile {
+                    let tile = TileArg { role: Role::Src, ..tile.clone() };
+                    accesses.extend(self.on_tile(process, &tile, &valid_ranges(&tile), (0, AccessKind::Reads)));
+                    let pushed = slots.pushed(slot, half, bits, valid);
+                    accesses.extend(pushed.iter().filter_map(|(at, ranges)| spot(*at, ranges, AccessKind::Writes)));
+                }
+                self.slot_work(process, second, pipe, accesses);
+                self.send(process, third, pipe, Line::Ready(fifo));
+            }
+            Part::Pop(_) => {
+                let rest = if on_a2a3 { point().zip(point()) } else { None };
+                self.receive(process, first, pipe, Line::Ready(fifo));
+                if let Some((second, third)) = rest {
+                    let (at, ranges) = slots.loaded(slot, half, bits, valid);
+                    accesses.extend(spot(at, &ranges, AccessKind::Reads));
+                    if let Some(tile) = tile {
+                        accesses.extend(self.on_tile(process, tile, &valid_ranges(tile), (0, AccessKind::Writes)));
+                    }
+                    self.slot_work(process, second, pipe, accesses);
+                    self.send(process, third, pipe, Line::Free(fifo));
+                }
+            }
+            // On a2a3 the pop has freed the slot.
+            _ if on_a2a3 => {}
+            _ => self.send(process, first, pipe, Line::Free(fifo)),
+        }
+    }
+
+    fn slot_work(&mut self, process: usize, point: Point, pipe: Pipe, accesses: Vec<Access>) {
+        let what = self.memory.number(accesses);
+        let (done, reads, named) = (Done { what, start: 0 }, self.memory.reads(what), SmallVec::new());
+        self.next(process, point, Act::Work { pipe, done, reads, named });
+    }
+
+    /// A loop ended after so many rounds.
+    pub fn looped(&mut self, process: usize, at: OpId, rounds: u64) {
+        self.told.looped(process, at, rounds);
+    }
+}
+
+/// The bytes of a tile's valid region, from where it starts.
+fn valid_ranges(tile: &TileArg) -> Vec<(i64, i64)> {
+    let [rows, cols] = tile.valid.map(|v| v.unwrap_or(0));
+    rect_ranges(&tile.layout, tile.tile.elem.bits().into(), Rect { row: 0, col: 0, rows, cols })
+}
+
+/// What an event is in a trace.
+fn traced(act: &Act) -> Traced {
+    match act {
+        Act::Work { .. } => Traced::Work,
+        Act::Prints(_) => Traced::Meets,
+        Act::Set { flag, .. } => Traced::Set(*flag),
+        Act::Wait { flag, .. } => Traced::Wait(*flag),
+        Act::Barrier(_) => Traced::Barrier,
+        Act::Joins(_) => Traced::Joins,
+        Act::Take { id, .. } => Traced::Take(*id),
+        Act::Release { id, .. } => Traced::Release(*id),
+        Act::Send { token, .. } => Traced::Send(token.1),
+        // Which line it is of is said by whoever asks.
+        Act::Receive { .. } => Traced::Receive(Line::Ready(0)),
+    }
+}

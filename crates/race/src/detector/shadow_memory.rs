@@ -1,0 +1,457 @@
+//! What was done to the bytes of all memories, and who races with whom (sync.md 4).
+//!
+//! A cell keeps the accesses that something later can still race with, without another one between them that does so first:
+//! what is done before a write is of no interest after it. In a kernel on several cores, where every pair of program
+//! points counts, it keeps the last access of each.
+
+use super::access_history::{Act, Entry, Touching, meet};
+use super::cells::{CellId, Cells, Shadow};
+use super::event::{Done, Turns};
+use super::reported_pairs::Pairs;
+use super::vector_clock::{LANES, Lane};
+use crate::footprint::Ranges;
+use crate::races::Conflict;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::ops::{Pipe, Role};
+use tessera_isa::tile::Loc;
+
+/// More races than this are not looked for: nobody reads on.
+const MAX_RACES: usize = crate::races::MAX_RACES;
+
+/// A memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// A memory of a core, of which vector cores have one each.
+    Chip(Loc, u8),
+    /// Where tiles without an address live, on each vector core.
+    Pool(u8),
+    /// The buffer behind an argument.
+    Buffer(ValueId),
+}
+
+/// What is done to bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    Reads,
+    Writes,
+    /// Adds atomically.
+    Adds,
+}
+
+impl AccessKind {
+    pub fn writes(self) -> bool {
+        self != AccessKind::Reads
+    }
+
+    pub fn conflict(self, later: AccessKind) -> Option<Conflict> {
+        match (self, later) {
+            (AccessKind::Reads, AccessKind::Reads) | (AccessKind::Adds, AccessKind::Adds) => None,
+            (AccessKind::Reads, _) => Some(Conflict::War),
+            (_, AccessKind::Reads) => Some(Conflict::Raw),
+            _ => Some(Conflict::Waw),
+        }
+    }
+
+    /// Does it conflict with whatever the other one conflicts with?
+    pub fn covers(self, other: AccessKind) -> bool {
+        self == AccessKind::Writes || self == other
+    }
+}
+
+/// One operand of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    pub space: Space,
+    /// From where the view starts, where it is one; else in the memory.
+    pub ranges: Ranges,
+    pub is_view: bool,
+    pub way: AccessKind,
+    /// The operand, for messages, and the first byte of its tile.
+    pub role: Role,
+    pub first: i64,
+}
+
+impl Access {
+    /// Is it the same, whatever operand it is?
+    pub fn is_like(&self, other: &Access) -> bool {
+        (self.space, self.way, self.is_view) == (other.space, other.way, other.is_view) && self.ranges == other.ranges
+    }
+
+    fn shift(&self, start: i64) -> i64 {
+        if self.is_view { start } else { 0 }
+    }
+
+    /// The bytes, in the memory.
+    pub fn bytes(&self, start: i64) -> SmallVec<[(i64, i64); 2]> {
+        let by = self.shift(start);
+        self.ranges.iter().map(|(from, to)| (from + by, to + by)).collect()
+    }
+}
+
+/// The cells of an operand, as they were found last.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    /// Its memory, one more than its place in the list; 0 where nobody looked.
+    shadow: usize,
+    stamp: u64,
+    start: i64,
+    cells: SmallVec<[CellId; 2]>,
+}
+
+/// An instruction with its operands.
+#[derive(Debug)]
+struct What {
+    accesses: Box<[Access]>,
+    found: Box<[Found]>,
+    /// Does it write what it also reads? Then all of its operands meet what was there before any of them takes a place.
+    in_place: bool,
+}
+
+/// Is there a byte that one of these reads and another one writes?
+fn is_in_place(accesses: &[Access]) -> bool {
+    let meet = |a: &Access, b: &Access| {
+        let overlap = |(from, to): &(i64, i64)| b.ranges.iter().any(|(first, end)| first < to && from < end);
+        (a.space, a.is_view) == (b.space, b.is_view) && a.ranges.iter().any(overlap)
+    };
+    let is_read = |a: &&Access| a.way == AccessKind::Reads;
+    accesses.iter().filter(is_read).any(|a| accesses.iter().any(|b| b.way.writes() && meet(a, b)))
+}
+
+/// One of two accesses that race.
+#[derive(Clone, Debug)]
+pub struct Side {
+    pub process: usize,
+    pub pipe: Pipe,
+    pub op: OpId,
+    pub turns: Turns,
+    pub access: Access,
+    pub start: i64,
+}
+
+/// Two of them; the first one in program order is first, or the one that writes.
+#[derive(Clone, Debug)]
+pub struct Race {
+    pub x: Side,
+    pub y: Side,
+    pub conflict: Conflict,
+    /// How many events are between them, in one process.
+    pub apart: usize,
+}
+
+/// All memories of a block.
+#[derive(Debug, Default)]
+pub struct Memory {
+    whats: Vec<What>,
+    known: FxHashMap<Box<[Access]>, u32>,
+    shadows: Vec<Shadow>,
+    spaces: FxHashMap<Space, usize>,
+    cells: Cells<Entry>,
+    /// By process: is its order left to the assembler?
+    automatic: Vec<bool>,
+    reported: Pairs,
+    /// By process: the last place in program order of what has happened, one more.
+    latest: Vec<u32>,
+    between: FxHashSet<(OpId, OpId)>,
+    noted: FxHashSet<OpId>,
+    pub races: Vec<Race>,
+    /// What both vector cores write with the same instruction.
+    pub same: Vec<Race>,
+}
+
+/// Somebody who races with an event: what was kept of it, and the operand of the event.
+struct Candidate {
+    entry: Entry,
+    own: u8,
+    conflict: Conflict,
+}
+
+impl Memory {
+    pub fn new(automatic: Vec<bool>) -> Memory {
+        Memory { latest: vec![0; automatic.len()], automatic, ..Memory::default() }
+    }
+
+    /// The number of an instruction with these operands.
+    pub fn number(&mut self, accesses: Vec<Access>) -> u32 {
+        if let Some(known) = self.known.get(accesses.as_slice()) {
+            return *known;
+        }
+        let accesses: Box<[Access]> = accesses.into();
+        let found = vec![Found::default(); accesses.len()].into();
+        let in_place = is_in_place(&accesses);
+        self.whats.push(What { accesses: accesses.clone(), found, in_place });
+        let number = self.whats.len() as u32 - 1;
+        self.known.insert(accesses, number);
+        number
+    }
+
+    /// Does an instruction read?
+    pub fn reads(&self, what: u32) -> bool {
+        self.whats.get(what as usize).is_some_and(|w| w.accesses.iter().any(|a| a.way == AccessKind::Reads))
+    }
+
+    /// An event touches its bytes.
+    pub fn touch<const W: usize>(&mut self, event: &Touching<'_, W>) {
+        self.locate(event.done);
+        let several = self.automatic.len() > 1;
+        let is_next = self.latest.get(event.process).is_some_and(|latest| event.point.index >= *latest);
+        if is_next && let Some(latest) = self.latest.get_mut(event.process) {
+            *latest = event.point.index + 1;
+        }
+        if is_next
+            && !several
+            && !self.races.is_empty()
+            && let Some(raced) = self.told(event)
+        {
+            self.meet_all(event, &[Act::Stays(&raced)], |_, _, _| ());
+            return;
+        }
+        let mut candidates: SmallVec<[Candidate; 2]> = SmallVec::new();
+        let found =
+            |entry: &mut Entry, own, conflict| candidates.push(Candidate { entry: entry.clone(), own, conflict });
+        let in_place = self.whats.get(event.done.what as usize).is_some_and(|what| what.in_place);
+        let acts: &[Act<'_>] = if in_place { &[Act::Meets, Act::Stays(&[])] } else { &[Act::MeetsAndStays] };
+        self.meet_all(event, acts, found);
+        if !candidates.is_empty() {
+            self.judge(event, candidates);
+        }
+    }
+
+    /// Finds the cells of an instruction's operands, where they may be others than the last time.
+    #[inline]
+    fn locate(&mut self, Done { what, start }: Done) {
+        let Some(What { accesses, found, .. }) = self.whats.get_mut(what as usize) else { return };
+        // One operand may cut the cells of another one; the second time nothing is cut.
+        loop {
+            let mut is_cut = false;
+            for (n, (access, found)) in accesses.iter().zip(found.iter_mut()).enumerate() {
+                if found.shadow == 0 {
+                    let next = self.shadows.len() + 1;
+                    found.shadow = *self.spaces.entry(access.space).or_insert(next);
+                    if found.shadow == next {
+                        self.shadows.push(Shadow::new());
+                    }
+                }
+                let Some(shadow) = self.shadows.get_mut(found.shadow - 1) else { continue };
+                let by = access.shift(start);
+                if found.stamp == shadow.stamp && found.start == by {
+                    continue;
+                }
+                let before = shadow.stamp;
+                let bytes =
+                    access.ranges.iter().map(|(from, to)| ((from + by).max(0) as usize, (to + by).max(0) as usize));
+                found.cells = shadow.locate(&mut self.cells, bytes);
+                (found.stamp, found.start) = (shadow.stamp, by);
+                is_cut |= n > 0 && shadow.stamp != before;
+            }
+            if !is_cut {
+                return;
+            }
+        }
+    }
+
+    /// Whom an event that is next in program order races with, by their places there and sorted, if all of that was reported:
+    /// then it is only noted.
+    fn told<const W: usize>(&self, event: &Touching<'_, W>) -> Option<SmallVec<[u32; 32]>> {
+        let mut raced = SmallVec::new();
+        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return Some(raced) };
+        if self.automatic[event.process] || self.races.len() > MAX_RACES {
+            return Some(raced);
+        }
+        let row = self.reported.row(event.point.op);
+        for (access, found) in accesses.iter().zip(found) {
+            for entry in found.cells.iter().flat_map(|cell| self.cells.kept(*cell)) {
+                let races = entry.index != event.point.index
+                    && entry.way.conflict(access.way).is_some()
+                    && !event.clock.has(entry.lane, entry.position);
+                if races && !row.is_some_and(|row| row.contains(entry.op)) {
+                    return None;
+                }
+                if races {
+                    raced.push(entry.index);
+                }
+            }
+        }
+        raced.sort_unstable();
+        Some(raced)
+    }
+
+    /// An event meets what is kept of all its cells, and tells of those that race with it.
+    #[inline]
+    fn meet_all<const W: usize>(
+        &mut self,
+        event: &Touching<'_, W>,
+        acts: &[Act<'_>],
+        mut race: impl FnMut(&mut Entry, u8, Conflict),
+    ) {
+        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return };
+        let (several, automatic) = (self.automatic.len() > 1, self.automatic[event.process]);
+        for act in acts {
+            for (n, (access, found)) in accesses.iter().zip(found).enumerate() {
+                for cell in &found.cells {
+                    let Some(entries) = self.cells.entries(*cell) else { continue };
+                    meet(entries, event, (access, n as u8), *act, (several, automatic), &mut race);
+                }
+            }
+        }
+    }
+
+    fn side(&self, process: usize, lane: Lane, (op, turns): (OpId, Turns), (done, access): (Done, u8)) -> Option<Side> {
+        let access = self.whats.get(done.what as usize)?.accesses.get(usize::from(access))?.clone();
+        let pipe = *Pipe::ALL.iter().find(|pipe| **pipe as usize == usize::from(lane) % LANES)?;
+        Some(Side { process, pipe, op, turns, access, start: done.start })
+    }
+
+    /// Which of those who race with an event are worth telling.
+    #[cold]
+    fn judge<const W: usize>(&mut self, event: &Touching<'_, W>, mut all: SmallVec<[Candidate; 2]>) {
+        if self.automatic.len() > 1 {
+            for candidate in all.iter().filter(|c| c.entry.process() != event.process) {
+                self.tell_between(event, candidate);
+            }
+            all.retain(|c| c.entry.process() == event.process);
+        }
+        // The first iterations first; of one instruction first what the rules list first.
+        let mut within = all;
+        within.sort_by_key(|c| (c.entry.index, c.conflict));
+        for n in 0..within.len() {
+            let c = &within[n];
+            if n > 0 && within[n - 1].entry.index == c.entry.index {
+                continue;
+            }
+            // What waited for a later set happens after what follows it in program order.
+            let is_first = c.entry.index < event.point.index;
+            let pair = if is_first { (c.entry.op, event.point.op) } else { (event.point.op, c.entry.op) };
+            if self.reported.contains(pair) || self.races.len() > MAX_RACES || self.is_left_out(event, c, &within) {
+                continue;
+            }
+            let x = self.side(event.process, c.entry.lane, (c.entry.op, c.entry.turns), (c.entry.done, c.entry.access));
+            let y = self.side(event.process, event.lane, (event.point.op, event.point.turns), (event.done, c.own));
+            let (Some(x), Some(y)) = (x, y) else { continue };
+            let apart = c.entry.index.abs_diff(event.point.index) as usize;
+            let race = match (is_first, c.conflict) {
+                (true, conflict) => Race { x, y, conflict, apart },
+                (false, Conflict::Raw) => Race { x: y, y: x, conflict: Conflict::War, apart },
+                (false, Conflict::War) => Race { x: y, y: x, conflict: Conflict::Raw, apart },
+                (false, conflict) => Race { x: y, y: x, conflict, apart },
+            };
+            self.reported.insert(pair);
+            self.races.push(race);
+        }
+        self.mark(event, within.iter().map(|c| c.entry.index).collect());
+    }
+
+    /// Notes with all that is kept of them that some raced with this event, wherever they touched its bytes. They are given by
+    /// their places in program order.
+    fn mark<const W: usize>(&mut self, event: &Touching<'_, W>, mut raced: SmallVec<[u32; 32]>) {
+        let Some(What { found, .. }) = self.whats.get(event.done.what as usize).filter(|_| !raced.is_empty()) else {
+            return;
+        };
+        let mut is_sorted = false;
+        for cell in found.iter().flat_map(|found| &found.cells) {
+            let Some(entries) = self.cells.entries(*cell) else { continue };
+            let unmarked = |e: &&mut Entry| e.process() == event.process && !e.is_marked(event);
+            for entry in entries.iter_mut().filter(unmarked) {
+                if !std::mem::replace(&mut is_sorted, true) {
+                    raced.sort_unstable();
+                }
+                if raced.binary_search(&entry.index).is_ok() {
+                    entry.mark(event);
+                }
+            }
+        }
+    }
+
+    /// Is there something between the two that races with one and is ordered with the other?
+    fn is_left_out<const W: usize>(&self, event: &Touching<'_, W>, x: &Candidate, all: &[Candidate]) -> bool {
+        let own = event.clock.of(event.process);
+        let is_before = |raced: &[u32; LANES]| raced.iter().zip(&own).any(|(first, done)| *first > 0 && done >= first);
+        let same = |c: &&Candidate| c.entry.index == x.entry.index;
+        if all.iter().filter(same).any(|c| is_before(&c.entry.raced)) {
+            return true;
+        }
+        let (low, high) = (x.entry.index.min(event.point.index), x.entry.index.max(event.point.index));
+        let is_between = |z: &&Candidate| {
+            z.entry.index > low
+                && z.entry.index < high
+                && z.entry.clock[usize::from(x.entry.lane) % LANES] > x.entry.position
+        };
+        let mut nearer = all.iter().filter(is_between).peekable();
+        nearer.peek().is_some() && {
+            let shared = self.shared(x.entry.done, event.done);
+            nearer.any(|z| self.touches(z.entry.done, &shared))
+        }
+    }
+
+    fn accesses(&self, done: Done) -> &[Access] {
+        self.whats.get(done.what as usize).map_or(&[], |what| &what.accesses)
+    }
+
+    /// The bytes in which two instructions conflict.
+    fn shared(&self, x: Done, y: Done) -> Vec<(Space, i64, i64)> {
+        let mut all = Vec::new();
+        for a in self.accesses(x) {
+            for b in self.accesses(y).iter().filter(|b| b.space == a.space && a.way.conflict(b.way).is_some()) {
+                let (a_bytes, b_bytes) = (a.bytes(x.start), b.bytes(y.start));
+                for (from, to) in &a_bytes {
+                    for (first, end) in b_bytes.iter().filter(|(first, end)| first < to && from < end) {
+                        all.push((a.space, *from.max(first), *to.min(end)));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn touches(&self, z: Done, bytes: &[(Space, i64, i64)]) -> bool {
+        self.accesses(z).iter().any(|access| {
+            let own = access.bytes(z.start);
+            let meets = |(space, from, to): &(Space, i64, i64)| {
+                *space == access.space && own.iter().any(|(first, end)| first < to && from < end)
+            };
+            bytes.iter().any(meets)
+        })
+    }
+
+    /// Two processes: there is no program order, and no nearest one.
+    fn tell_between<const W: usize>(&mut self, event: &Touching<'_, W>, c: &Candidate) {
+        let (e, y_op) = (&c.entry, event.point.op);
+        let both_vector = e.process() > 0 && event.process > 0;
+        let own = self.accesses(event.done).get(usize::from(c.own));
+        let other = self.accesses(e.done).get(usize::from(e.access));
+        let starts = |access: &Access| access.shift(e.done.start) == access.shift(event.done.start);
+        let is_same_place = own == other && own.is_some_and(starts);
+        let is_same_way = both_vector && e.op == y_op && c.conflict == Conflict::Waw && is_same_place;
+        let role = own.map(|access| access.role);
+        if is_same_way && (e.turns == event.point.turns || e.first.0 == event.point.turns) {
+            // FifoSlots that both vector cores push whole tiles into hold the same (isa/structure.md 6).
+            if role != Some(Role::Pipe) && self.noted.insert(y_op) {
+                let x = self.side(e.process(), e.lane, (e.op, e.turns), (e.done, e.access));
+                let y = self.side(event.process, event.lane, (y_op, event.point.turns), (event.done, c.own));
+                self.same.extend(x.zip(y).map(|(x, y)| Race { x, y, conflict: c.conflict, apart: 0 }));
+            }
+            if e.turns == event.point.turns {
+                return;
+            }
+        }
+        let pair = (e.op.min(y_op), e.op.max(y_op));
+        if self.races.len() > MAX_RACES || !self.between.insert(pair) {
+            return;
+        }
+        // The first round of all, where nothing orders that one either.
+        let is_same_first = is_same_way && e.first.0 == event.point.turns;
+        let is_ordered = event.clock.has(e.lane, e.first.1);
+        let turns = if is_ordered || is_same_first { e.turns } else { e.first.0 };
+        let x = self.side(e.process(), e.lane, (e.op, turns), (e.done, e.access));
+        let y = self.side(event.process, event.lane, (y_op, event.point.turns), (event.done, c.own));
+        let (Some(x), Some(y)) = (x, y) else { return };
+        let race = match c.conflict {
+            Conflict::Raw => Race { x, y, conflict: Conflict::Raw, apart: usize::MAX },
+            Conflict::War => Race { x: y, y: x, conflict: Conflict::Raw, apart: usize::MAX },
+            Conflict::Waw if x.process > y.process => Race { x: y, y: x, conflict: c.conflict, apart: usize::MAX },
+            Conflict::Waw => Race { x, y, conflict: c.conflict, apart: usize::MAX },
+        };
+        self.races.push(race);
+    }
+}

@@ -1,0 +1,124 @@
+//! What a run needs to know of the text: the order operations, and the FIFOs, of each process.
+
+use crate::explore::Core;
+use crate::fifo_slots::FifoSlots;
+use crate::sync_op::{SyncOp, SyncOpSite};
+use crate::{Mode, process_mode, processes};
+use smallvec::SmallVec;
+use tessera_ir::scalar::Constants;
+use tessera_ir::{FifoId, Fifos, Func, Module, OpId, Type, ValueId, fifo};
+use tessera_isa::ops::Pipe;
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::Fifo as Part;
+use tessera_plan::Placement;
+
+/// An order operation of a process.
+#[derive(Clone, Debug)]
+pub struct Ordered {
+    pub sync_op: SyncOp,
+    pub written: Option<i64>,
+    /// Does a token stand for a meeting?
+    pub meets: bool,
+    /// The event that it records.
+    pub records: Option<ValueId>,
+}
+
+/// What an operation does with a FIFO.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    pub part: Part,
+    pub fifo: FifoId,
+    pub pipe: Pipe,
+}
+
+/// One process.
+#[derive(Clone, Debug)]
+pub struct ProcessText {
+    pub core: Core,
+    pub automatic: bool,
+    /// By operation.
+    pub orders: Vec<Option<Box<Ordered>>>,
+}
+
+/// A kernel, as a run that is observed needs to know it.
+#[derive(Clone, Debug)]
+pub struct KernelText {
+    pub profile: Profile,
+    pub processes: Vec<ProcessText>,
+    /// By operation: what it does with FIFOs.
+    pub moves: Vec<Option<Move>>,
+    pub slots: Vec<FifoSlots>,
+    /// By operation: the events among its operands.
+    pub events: Vec<SmallVec<[ValueId; 1]>>,
+    /// Events that control flow hands on: what they are is not followed.
+    pub has_carried_events: bool,
+}
+
+impl KernelText {
+    /// Those of an inlined function whose tiles are placed.
+    pub fn new(
+        module: &Module,
+        func: &Func,
+        profile: Profile,
+        placement: &Placement,
+        mode: Option<Mode>,
+    ) -> KernelText {
+        let all = processes(func);
+        let fifos = Fifos::new(module, func);
+        let constants = Constants::new(module, func);
+        let slots =
+            fifos.list.iter().map(|f| FifoSlots::new((module, func), &constants, placement, profile, f)).collect();
+        let is_event = |v: &ValueId| matches!(module.types.get(func.value(*v).ty), Type::Event);
+        let made =
+            |v: &ValueId| matches!(func.value(*v).def, tessera_ir::Def::Result(op, _) if func.op(op).blocks.is_empty());
+        let events: Vec<SmallVec<[ValueId; 1]>> =
+            func.ops.iter().map(|op| op.values().filter(is_event).collect()).collect();
+        let moves = func.ops.iter().enumerate().map(|(n, op)| {
+            let (part, fifo) = fifo::part(op).zip(fifos.of(OpId(n as u32)))?;
+            Some(Move { part, fifo, pipe: part.pipe(fifos.list.get(fifo)?.dir, profile) })
+        });
+        KernelText {
+            profile,
+            processes: all.iter().map(|core| process(module, func, profile, all, (*core, mode))).collect(),
+            moves: moves.collect(),
+            slots,
+            has_carried_events: events.iter().flatten().any(|v| !made(v)),
+            events,
+        }
+    }
+
+    /// Has a block one process?
+    pub fn is_alone(&self) -> bool {
+        self.processes.len() == 1
+    }
+
+    /// Are there order operations at all?
+    pub fn has_flags(&self) -> bool {
+        self.processes.iter().any(|p| p.orders.iter().flatten().any(|o| !matches!(o.sync_op, SyncOp::Nothing)))
+    }
+
+    /// Is there nothing that could go wrong: one process whose order is left to the assembler, without order operations?
+    pub fn is_plain(&self) -> bool {
+        self.is_alone() && self.processes.iter().all(|p| p.automatic) && !self.has_flags()
+    }
+}
+
+fn process(
+    module: &Module,
+    func: &Func,
+    profile: Profile,
+    all: &[Core],
+    (core, mode): (Core, Option<Mode>),
+) -> ProcessText {
+    let ordered = |(n, op): (usize, &tessera_ir::Op)| {
+        let order = op.opcode().and_then(|o| o.order())?;
+        let ordering = SyncOpSite { at: OpId(n as u32), op, order, core, profile };
+        let (sync_op, written, meets) = (ordering.sync_op(), ordering.written_id(), ordering.meets());
+        Some(Box::new(Ordered { sync_op, written, meets, records: op.results.first().copied() }))
+    };
+    ProcessText {
+        core,
+        automatic: mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
+        orders: func.ops.iter().enumerate().map(ordered).collect(),
+    }
+}

@@ -1,0 +1,153 @@
+//! FIFOs between cores (isa/structure.md 6, sync.md 3): a push is a wait for a free slot, a move and a set, a pop is a wait
+//! (on a2a3 then a load, which frees the slot), a free is a set.
+
+use super::{AbstractValue, AnalysisInput, Core, Object, PathWalk};
+use crate::fifo_slots::{FifoSlots, SlotPlace, popped_value};
+use crate::footprint::{Ranges, rect_ranges};
+use crate::trace::{Access, Kind, Line, Place, Root};
+use smallvec::SmallVec;
+use tessera_ir::{FifoId, Op, OpId, fifo};
+use tessera_isa::ops::Role;
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fifo as Part, Rect};
+use tessera_isa::tile::{Extent, Loc};
+
+/// What of a FIFO is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Count {
+    Pushes,
+    Pops,
+}
+
+impl<'a> PathWalk<'a> {
+    /// Is a section for the first vector core only?
+    pub(super) fn is_for_first(&self, id: OpId, op: &Op) -> bool {
+        let is_outer = self.kinds.get(id.index()).is_none_or(Option::is_none);
+        let whole = || fifo::moves_whole_tiles(self.subject.func, &op.blocks);
+        self.subject.profile != Profile::A2a3 && is_outer && whole()
+    }
+
+    /// The core whose memory an operand lies in: a vector core has its own UB, everybody else says which one.
+    pub(super) fn memory_of(&self, loc: Loc, said: u8) -> u8 {
+        match self.subject.core {
+            Core::Vector(n) if loc == Loc::Vec => n,
+            _ => said,
+        }
+    }
+
+    pub(super) fn fifo(&mut self, id: OpId, op: &'a Op) {
+        let moved = fifo::part(op).zip(self.fifos.of(id));
+        match moved {
+            Some((part @ Part::Push(_), n)) => self.push(id, op, part, n),
+            Some((part @ Part::Pop(_), n)) => self.pop(id, op, part, n),
+            // On a2a3 the pop has freed the slot.
+            Some((part @ Part::Free(_), n)) if self.subject.profile != Profile::A2a3 => {
+                let pipe = part.pipe(self.fifos.list[n].dir, self.subject.profile);
+                self.event(id, Some(pipe), Kind::Send(Line::Free(n)), &[]);
+            }
+            Some(_) => {}
+            None => op.results.iter().for_each(|value| self.unknown(*value)),
+        }
+    }
+
+    /// A FIFO, and the slot that its next push or pop uses.
+    fn next_slot(&mut self, n: FifoId, what: Count) -> (FifoSlots, u64) {
+        let AnalysisInput { module, func, placement, profile, .. } = self.subject;
+        let slots = FifoSlots::new((module, func), self.constants, placement, profile, &self.fifos.list[n]);
+        let count = self.counts.entry((n, what)).or_default();
+        *count += 1;
+        let slot = slots.slot(*count - 1);
+        (slots, slot)
+    }
+
+    /// Which half of a tile this vector core has.
+    fn half(&self) -> u64 {
+        if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }
+    }
+
+    fn access(&mut self, place: &Place, ranges: &Ranges, writes: bool, (role, exact): (Role, bool)) -> Access {
+        Access { set: self.sets.of(place, ranges), writes, adds: false, exact, role, start: place.start() }
+    }
+
+    /// The valid region of a tile, or all of it where nobody knows.
+    fn region(object: &Object) -> ([u64; 2], bool) {
+        match object.valid {
+            [Some(rows), Some(cols)] => ([rows, cols], true),
+            _ => ([object.tile.rows, object.tile.cols], false),
+        }
+    }
+
+    fn push(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
+        let (slots, slot) = self.next_slot(n, Count::Pushes);
+        let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
+        self.event(id, pipe, Kind::Receive(Line::Free(n)), &[]);
+        let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
+        if let Some(AbstractValue::Tile(object)) = op.operand(Role::Src).map(|o| self.val(o.arg)) {
+            let object = self.objects[object].clone();
+            let (valid, exact) = Self::region(&object);
+            let bits = u64::from(object.tile.elem.bits());
+            let mut from = object.place.clone();
+            if let Root::Chip(loc, core) = &mut from.root {
+                *core = self.memory_of(*loc, 0);
+            }
+            let all = Rect { row: 0, col: 0, rows: valid[0], cols: valid[1] };
+            let read = rect_ranges(&object.layout, bits, all);
+            accesses.push(self.access(&from, &read.into(), false, (Role::Src, exact)));
+            for (spot, ranges) in slots.pushed(slot, self.half(), bits, valid) {
+                let Some(place) = self.spot(id, spot) else { continue };
+                accesses.push(self.access(&place, &ranges, true, (Role::Pipe, exact)));
+            }
+        }
+        self.event(id, pipe, Kind::Work, &accesses);
+        self.event(id, pipe, Kind::Send(Line::Ready(n)), &[]);
+    }
+
+    /// Where a slot lies, of the FIFO of an operation.
+    fn spot(&self, id: OpId, spot: SlotPlace) -> Option<Place> {
+        let bits = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX).saturating_mul(8);
+        match spot {
+            SlotPlace::Chip(loc, core, at) => Some(Place { root: Root::Chip(loc, core), at: bits(at).into() }),
+            SlotPlace::Global(by) => {
+                let init = self.subject.func.op(self.fifos.init(id)?);
+                let AbstractValue::View(view) = self.val(init.operand(Role::Global)?.arg) else { return None };
+                let Place { root, at } = self.views[view].place.clone();
+                Some(Place { root, at: at.plus(&bits(by).into()) })
+            }
+        }
+    }
+
+    fn pop(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
+        let (slots, slot) = self.next_slot(n, Count::Pops);
+        let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
+        self.event(id, pipe, Kind::Receive(Line::Ready(n)), &[]);
+        let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v)?))) else { return };
+        let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).and_then(|o| self.known(o.arg)));
+        let tile = self.objects[object].tile;
+        let core = self.memory_of(tile.loc, 0);
+        let place = self.spot(id, SlotPlace::Chip(tile.loc, core, slots.place(slot, &tile)));
+        let made = self.change(object);
+        made.place = place.unwrap_or_else(|| made.place.clone());
+        for (axis, extent) in [tile.v_row, tile.v_col].into_iter().enumerate() {
+            if extent == Extent::Dynamic {
+                made.valid[axis] = given[axis].and_then(|v| u64::try_from(v).ok());
+            }
+        }
+        let made = made.clone();
+        self.set(value, AbstractValue::Tile(object));
+        if self.subject.profile == Profile::A2a3 {
+            // A copy of the slot, or of its half.
+            let (valid, exact) = Self::region(&made);
+            let bits = u64::from(made.tile.elem.bits());
+            let (spot, ranges) = slots.loaded(slot, self.half(), bits, valid);
+            let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
+            if let Some(place) = self.spot(id, spot) {
+                accesses.push(self.access(&place, &ranges, false, (Role::Pipe, exact)));
+            }
+            let all = Rect { row: 0, col: 0, rows: valid[0], cols: valid[1] };
+            let ranges = rect_ranges(&made.layout, bits, all);
+            accesses.push(self.access(&made.place, &ranges.into(), true, (Role::Tile, exact)));
+            self.event(id, pipe, Kind::Work, &accesses);
+            self.event(id, pipe, Kind::Send(Line::Free(n)), &[]);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Order operations: flags, barriers, buffers' tokens, events (sync.md 2 and 5).
+
+use super::{AbstractValue, Core, Explored, PathWalk};
+use crate::Undecided;
+use crate::linear_expr::LinearExpr;
+use crate::sync_op::{SyncOp, SyncOpSite};
+use crate::trace::{Flag, Kind, Line, Misuse};
+use std::rc::Rc;
+use tessera_ir::{Op, OpId};
+use tessera_isa::ops::{IdArray, Opcode, Order, Pipe};
+
+impl Core {
+    /// The pipes of a core (isa/structure.md 4).
+    pub fn has(self, pipe: Pipe) -> bool {
+        match self {
+            Core::Unsplit => true,
+            Core::Cube => pipe != Pipe::V,
+            Core::Vector(_) => !matches!(pipe, Pipe::M | Pipe::Mte1 | Pipe::Fix),
+        }
+    }
+
+    /// How messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Core::Unsplit => "the core",
+            Core::Cube => "C",
+            Core::Vector(0) => "V0",
+            Core::Vector(_) => "V1",
+        }
+    }
+}
+
+impl<'a> PathWalk<'a> {
+    /// The number of the vector core, or of the block that runs, and how many there are (isa/structure.md 4).
+    pub(super) fn core_number(&self, opcode: Opcode) -> Option<i64> {
+        let mixed = !self.kinds.is_empty();
+        match opcode {
+            Opcode::GetSubblockIdx => Some(if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }),
+            Opcode::GetSubblockNum => Some(if mixed { 2 } else { 1 }),
+            Opcode::GetBlockIdx => self.subject.block.map(|block| block[0]),
+            Opcode::GetBlockNum => self.subject.block.map(|block| block[1]),
+            _ => None,
+        }
+    }
+
+    pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Explored {
+        if let Some((pipe, kind)) = self.plain_flags.get(id.index()).copied().flatten() {
+            self.event(id, Some(pipe), kind, &[]);
+            return Ok(());
+        }
+        let ordering = SyncOpSite { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
+        // Words are read once.
+        let read = || Rc::new((ordering.sync_op(), ordering.written_id()));
+        let sync_op = self.choices.deeds.entry((id, self.subject.core)).or_insert_with(read).clone();
+        match &sync_op.0 {
+            SyncOp::Flag { from, to, sets } => self.flag(&ordering, (*from, *to), *sets),
+            SyncOp::Barrier(pipe) => _ = self.event(id, *pipe, Kind::Barrier, &[]),
+            SyncOp::Events => {
+                let recorded = op.values().filter_map(|v| self.get(v).event()).collect();
+                let event = self.event(id, None, Kind::Joins, &[]);
+                self.trace.named.insert(event, recorded);
+            }
+            SyncOp::Buffer { pipe, takes } => {
+                let known = self.id(&ordering).known();
+                match ordering.buffer_id(known) {
+                    Ok(n) => {
+                        _ = self.event(id, Some(*pipe), if *takes { Kind::Take(n) } else { Kind::Release(n) }, &[])
+                    }
+                    Err(misuse) => self.misuse(misuse),
+                }
+            }
+            SyncOp::Token { pipe, sets } => self.core_flag(&ordering, *pipe, *sets)?,
+            SyncOp::Nothing => {}
+            SyncOp::Wrong(misuse) => match ordering.ends() {
+                // A flag that is wrong has an id all the same.
+                Some(ends) => {
+                    let id = self.id(&ordering);
+                    self.misuse(Misuse { flag: format!("{ends} {id:?}"), ..(**misuse).clone() });
+                    self.flag_id(&ordering, &ends, &id);
+                }
+                None => self.misuse((**misuse).clone()),
+            },
+        }
+        Ok(())
+    }
+
+    /// What is done with an array of ids. One that nobody put there is not known.
+    pub(super) fn ids(&mut self, at: OpId, op: &Op) {
+        let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.get(v).clone());
+        let index = op.operands.get(1).and_then(|o| self.known(o.arg));
+        if let (Some(AbstractValue::Ids(array)), Some(index)) = (&array, index) {
+            let count = self.arrays[*array].len();
+            if !usize::try_from(index).is_ok_and(|n| n < count) {
+                let what = format!("an array of {count} ids has none at index {index}{}", self.iteration());
+                let help = "use an index inside the array".into();
+                let flag = format!("index {index} of array {array}");
+                self.misuse(Misuse { rule: "flag-id-range", op: at, flag, what, help, always: true });
+            }
+        }
+        let index = index.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        match (op.id_array(), op.results.first().copied(), array) {
+            (Some(IdArray::Declare), Some(result), _) => {
+                self.arrays.push(vec![None; self.ty(result).id_array().unwrap_or(0)]);
+                self.set(result, AbstractValue::Ids(self.arrays.len() - 1));
+            }
+            (Some(IdArray::Set), _, Some(AbstractValue::Ids(array))) => {
+                let id = op.operands.get(2).and_then(|o| self.written_form(o.arg));
+                match index {
+                    Some(index) => self.arrays[array].iter_mut().skip(index).take(1).for_each(|at| at.clone_from(&id)),
+                    None => self.arrays[array].fill(None),
+                }
+            }
+            (Some(IdArray::Get), Some(result), Some(AbstractValue::Ids(array))) => {
+                match index.and_then(|index| self.arrays[array].get(index).cloned().flatten()) {
+                    Some(id) => self.set(result, AbstractValue::Int(id)),
+                    None => self.unknown(result),
+                }
+            }
+            _ => op.results.iter().for_each(|value| self.unknown(*value)),
+        }
+    }
+
+    /// The id that an order operation names: a word, or the operand.
+    fn id(&mut self, ordering: &SyncOpSite<'_>) -> LinearExpr {
+        let given = ordering.op.operands.first().and_then(|o| self.form(o.arg));
+        let written = self.choices.deeds.get(&(ordering.at, self.subject.core)).and_then(|sync_op| sync_op.1);
+        written.map(LinearExpr::from).or(given).unwrap_or_else(|| self.fresh())
+    }
+
+    /// Each flag is told of once, at its first place, and so is each operation (sync.md 9).
+    fn misuse(&mut self, misuse: Misuse) {
+        let is_new_flag = self.misused.flags.insert((misuse.rule, misuse.flag.clone()));
+        if self.misused.ops.insert((misuse.op, misuse.rule)) && is_new_flag {
+            self.trace.misuses.push(misuse);
+        }
+    }
+
+    fn flag(&mut self, ordering: &SyncOpSite<'_>, (from, to): (Pipe, Pipe), sets: bool) {
+        let id = self.id(ordering);
+        let is_wrong = id.known().is_some_and(|n| !ordering.has_flag(n));
+        if is_wrong {
+            self.flag_id(ordering, &format!("{from} → {to}"), &id);
+        }
+        let flag = self.flag_number(Flag::Pipes(from, to, id));
+        let (pipe, kind) = if sets { (from, Kind::Set(flag)) } else { (to, Kind::Wait(flag)) };
+        let event = self.event(ordering.at, Some(pipe), kind, &[]);
+        // What has no operand is the same flag every time.
+        let (at, is_plain) = (ordering.at.index(), ordering.op.operands.is_empty() && ordering.op.results.is_empty());
+        if is_plain && !is_wrong && !self.turn.is_empty() {
+            self.plain_flags.resize(self.plain_flags.len().max(at + 1), None);
+            self.plain_flags[at] = Some((pipe, kind));
+        }
+        if let Some(result) = ordering.op.results.first() {
+            self.set(*result, AbstractValue::Event(event));
+        }
+    }
+
+    /// Is the id of a flag between these one that there is?
+    fn flag_id(&mut self, ordering: &SyncOpSite<'_>, ends: &str, id: &LinearExpr) {
+        let wrong = id.known().and_then(|n| ordering.flag_id(ends, n, &self.iteration()));
+        wrong.into_iter().for_each(|misuse| self.misuse(misuse));
+    }
+
+    /// ", in iteration 8" inside a loop.
+    fn iteration(&self) -> String {
+        self.turn.last().map_or_else(String::new, |(_, n)| format!(" in iteration {n}"))
+    }
+
+    fn flag_number(&mut self, flag: Flag) -> u32 {
+        let next = self.flags.len() as u32;
+        let flags = &mut self.trace.flags;
+        *self.flags.entry(flag).or_insert_with_key(|flag| {
+            flags.push(flag.clone());
+            next
+        })
+    }
+
+    /// `sync.set` and `sync.wait`; in an unsplit process a flag from one pipe to the other (sync.md 5).
+    fn core_flag(&mut self, ordering: &SyncOpSite<'_>, pipe: Pipe, sets: bool) -> Explored {
+        let (at, op) = (ordering.at, ordering.op);
+        let id = self.id(ordering);
+        if let Some(misuse) = id.known().and_then(|n| ordering.token_id(n, &self.iteration())) {
+            self.misuse(misuse);
+            return Ok(());
+        }
+        if self.subject.core == Core::Unsplit {
+            if !(sets && id.known().is_some_and(|n| n >= 16)) {
+                let flag = self.flag_number(Flag::Cores(id));
+                self.event(at, Some(pipe), if sets { Kind::Set(flag) } else { Kind::Wait(flag) }, &[]);
+            }
+            return Ok(());
+        }
+        let Some(id) = id.known() else {
+            return Err(Undecided::at(op.span, format!("the id of {} is not known", op.kind.name())));
+        };
+        let line = Line::Token { id, meets: ordering.meets() };
+        self.event(at, Some(pipe), if sets { Kind::Send(line) } else { Kind::Receive(line) }, &[]);
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Where the slots of a FIFO lie, and which of their bytes a push writes and a pop reads (isa/structure.md 6).
+
+use crate::footprint::{Ranges, rect_ranges};
+use smallvec::SmallVec;
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Fifo, Func, Module, Op, ValueId};
+use tessera_isa::layout::Layout;
+use tessera_isa::ops::Role;
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Dir, Rect};
+use tessera_isa::tile::{Loc, Tile};
+use tessera_plan::Placement;
+
+/// The first byte of a slot, or of what lies in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotPlace {
+    /// In a memory of a core, of which vector cores have one each.
+    Chip(Loc, u8, u64),
+    /// So many bytes behind `gm_slot_buffer`.
+    Global(u64),
+}
+
+/// The slots of one FIFO.
+#[derive(Clone, Debug)]
+pub struct FifoSlots {
+    pub fifo: Fifo,
+    profile: Profile,
+    /// Where they lie in the consumer's memory.
+    base: u64,
+    /// Where they lie in `gm_slot_buffer`.
+    offset: u64,
+    /// The layout of the tiles that are popped.
+    popped: Option<Layout>,
+}
+
+/// The tile that a pop gives storage, or makes.
+pub fn popped_value(op: &Op) -> Option<ValueId> {
+    op.operand(Role::Tile).and_then(|o| o.arg.value()).or(op.results.first().copied())
+}
+
+impl FifoSlots {
+    pub fn new(
+        (module, func): (&Module, &Func),
+        constants: &Constants,
+        placement: &Placement,
+        profile: Profile,
+        fifo: &Fifo,
+    ) -> FifoSlots {
+        let popped = fifo.pops.first().and_then(|pop| popped_value(func.op(*pop)));
+        let popped = popped.and_then(|v| module.types.get(func.value(v).ty).on(profile)).map(|tile| tile.layout());
+        let (base, offset) = (placement.slots_of(func, constants, fifo), fifo.offset(func));
+        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped }
+    }
+
+    /// The slot of the how-manieth push or pop.
+    pub fn slot(&self, number: u64) -> u64 {
+        number % self.fifo.slots.max(1)
+    }
+
+    /// Where the popped tile of a slot lies.
+    pub fn place(&self, slot: u64, tile: &Tile) -> u64 {
+        let size = if self.profile == Profile::A2a3 { tile.bytes() } else { self.fifo.slot_size };
+        self.base.saturating_add(slot.saturating_mul(size))
+    }
+
+    fn in_global(&self, slot: u64) -> SlotPlace {
+        SlotPlace::Global(self.offset.saturating_add(slot.saturating_mul(self.fifo.slot_size)))
+    }
+
+    /// What a push of this valid region, by this vector core where it is one, writes.
+    pub fn pushed(&self, slot: u64, half: u64, bits: u64, valid: [u64; 2]) -> SmallVec<[(SlotPlace, Ranges); 2]> {
+        let f = &self.fifo;
+        if self.profile == Profile::A2a3 {
+            let [r, c] = if f.dir == Dir::V2c { f.division() } else { [1, 1] };
+            let at = if f.dir == Dir::V2c { f.half_at(half, valid) } else { [0, 0] };
+            let ranges = dense([valid[0] * r, valid[1] * c], bits, (at, valid));
+            return SmallVec::from_iter([(self.in_global(slot), ranges)]);
+        }
+        let Some(popped) = &self.popped else { return SmallVec::new() };
+        let [r, c] = f.division();
+        let part = [valid[0] / r, valid[1] / c];
+        let (cores, loc, at, extent): (&[u8], _, _, _) = match (f.dir, f.split) {
+            (Dir::C2v, 0) => (&[0], Loc::Vec, [0, 0], valid),
+            (Dir::C2v, _) => (&[0, 1], Loc::Vec, [0, 0], part),
+            (Dir::V2c, _) => (&[0], Loc::Mat, f.half_at(half, valid), valid),
+        };
+        let start = self.base.saturating_add(slot.saturating_mul(f.slot_size));
+        let ranges: Ranges = rect_ranges(popped, bits, rect(at, extent)).into();
+        cores.iter().map(|core| (SlotPlace::Chip(loc, *core, start), ranges.clone())).collect()
+    }
+
+    /// a2a3: what a pop of this valid region, by this vector core where it is one, reads.
+    pub fn loaded(&self, slot: u64, half: u64, bits: u64, valid: [u64; 2]) -> (SlotPlace, Ranges) {
+        let ([r, c], at) = match self.fifo.dir {
+            Dir::C2v => (self.fifo.division(), self.fifo.half_at(half, valid)),
+            Dir::V2c => ([1, 1], [0, 0]),
+        };
+        (self.in_global(slot), dense([valid[0] * r, valid[1] * c], bits, (at, valid)))
+    }
+}
+
+fn rect([row, col]: [u64; 2], [rows, cols]: [u64; 2]) -> Rect {
+    Rect { row, col, rows, cols }
+}
+
+/// A part of a tile that lies row by row.
+fn dense(whole: [u64; 2], bits: u64, (at, extent): ([u64; 2], [u64; 2])) -> Ranges {
+    rect_ranges(&Layout::row_major(whole[0], whole[1], whole[1]), bits, rect(at, extent)).into()
+}

@@ -1,0 +1,146 @@
+//! Integers of a program whose arguments are not known: a constant plus multiples of symbols.
+//!
+//! A symbol is an argument, something loaded, or an expression that is not linear; equal expressions are one symbol, so
+//! equal forms are equal numbers (sync.md 4).
+
+use crate::trace::Root;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tessera_ir::{ArithOp, CmpPred, OpId, ValueId};
+use tessera_isa::ops::Opcode;
+
+/// The symbols of a form with their factors, by number.
+pub type Terms = SmallVec<[(u32, i64); 2]>;
+
+/// `constant + Σ factor · symbol`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LinearExpr {
+    pub constant: i64,
+    pub terms: Terms,
+}
+
+impl From<i64> for LinearExpr {
+    fn from(constant: i64) -> Self {
+        LinearExpr { constant, terms: Terms::new() }
+    }
+}
+
+impl LinearExpr {
+    /// One symbol.
+    pub fn symbol(symbol: u32) -> Self {
+        LinearExpr { constant: 0, terms: SmallVec::from_slice(&[(symbol, 1)]) }
+    }
+
+    /// The number, where there is no symbol in it.
+    pub fn known(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The sum.
+    pub fn plus(&self, other: &LinearExpr) -> LinearExpr {
+        let mut terms = self.terms.clone();
+        for (symbol, factor) in &other.terms {
+            match terms.binary_search_by_key(symbol, |t| t.0) {
+                Ok(at) => terms[at].1 = terms[at].1.wrapping_add(*factor),
+                Err(at) => terms.insert(at, (*symbol, *factor)),
+            }
+        }
+        terms.retain(|t| t.1 != 0);
+        LinearExpr { constant: self.constant.wrapping_add(other.constant), terms }
+    }
+
+    /// So many times as much.
+    pub fn times(&self, factor: i64) -> LinearExpr {
+        if factor == 0 {
+            return LinearExpr::default();
+        }
+        let terms = self.terms.iter().map(|(s, f)| (*s, f.wrapping_mul(factor))).collect();
+        LinearExpr { constant: self.constant.wrapping_mul(factor), terms }
+    }
+
+    /// With these symbols known.
+    pub fn with(&self, values: &FxHashMap<u32, i64>) -> LinearExpr {
+        let mut form = LinearExpr::from(self.constant);
+        for (symbol, factor) in &self.terms {
+            match values.get(symbol) {
+                Some(value) => form.constant = form.constant.wrapping_add(value.wrapping_mul(*factor)),
+                None => form.terms.push((*symbol, *factor)),
+            }
+        }
+        form
+    }
+
+    /// How many times another form it is, where that has symbols.
+    fn multiple_of(&self, other: &LinearExpr) -> Option<i64> {
+        let (symbol, factor) = *other.terms.first()?;
+        let own = self.terms.iter().find(|t| t.0 == symbol).map_or(0, |t| t.1);
+        let times = own.checked_div(factor)?;
+        (*self == other.times(times)).then_some(times)
+    }
+
+    /// The difference.
+    pub fn minus(&self, other: &LinearExpr) -> LinearExpr {
+        self.plus(&other.times(-1))
+    }
+}
+
+/// What a symbol stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A value that nobody knows: an argument, a number of the block.
+    Value(ValueId),
+    /// What an operation finds when it runs: the how-manieth value, and the vector core that finds it.
+    Found(Option<OpId>, u32, u8),
+    /// What lies at a place of global memory (in bits) that the process has not written, in so many bits.
+    Loaded(Root, LinearExpr, u32),
+    Arith(ArithOp, u32, LinearExpr, LinearExpr),
+    Cmp(CmpPred, u32, LinearExpr, LinearExpr),
+    /// A conversion between widths.
+    Cast(u32, bool, LinearExpr),
+    Select(LinearExpr, LinearExpr, LinearExpr),
+    /// A view with strides that nobody knows: extents, strides, and where it starts.
+    View(Vec<LinearExpr>),
+    /// A number of the running block.
+    Block(Opcode),
+}
+
+/// The symbols of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    numbers: FxHashMap<Expr, u32>,
+    exprs: Vec<Expr>,
+}
+
+impl Symbols {
+    /// The symbol of an expression.
+    pub fn of(&mut self, expr: Expr) -> LinearExpr {
+        let next = self.exprs.len() as u32;
+        let exprs = &mut self.exprs;
+        let number = *self.numbers.entry(expr).or_insert_with_key(|key| {
+            exprs.push(key.clone());
+            next
+        });
+        LinearExpr::symbol(number)
+    }
+
+    /// What a form is, where it is one symbol and nothing else.
+    pub fn expr(&self, form: &LinearExpr) -> Option<&Expr> {
+        match (form.constant, form.terms.as_slice()) {
+            (0, [(symbol, 1)]) => self.exprs.get(*symbol as usize),
+            _ => None,
+        }
+    }
+
+    /// Arithmetic of a width that is not known to have a value.
+    pub fn arith(&mut self, op: ArithOp, width: u32, a: &LinearExpr, b: &LinearExpr) -> LinearExpr {
+        match (op, a.known(), b.known()) {
+            (ArithOp::Addi, ..) => a.plus(b),
+            (ArithOp::Subi, ..) => a.minus(b),
+            (ArithOp::Muli, Some(n), _) => b.times(n),
+            (ArithOp::Muli, _, Some(n)) => a.times(n),
+            (ArithOp::Shli, _, Some(n)) if (0..32).contains(&n) => a.times(1 << n),
+            (ArithOp::Divsi, ..) if a.multiple_of(b).is_some() => a.multiple_of(b).unwrap_or_default().into(),
+            _ => self.of(Expr::Arith(op, width, a.clone(), b.clone())),
+        }
+    }
+}

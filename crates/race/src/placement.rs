@@ -1,0 +1,84 @@
+//! Placement that never makes a race (sync.md 3): in a manual process two tiles share bytes only where every access of one
+//! happens before every access of the other.
+
+use crate::channels::Channels;
+use crate::explore::{AnalysisInput, Core, PathChoices, walk};
+use crate::happens_before::HappensBefore;
+use crate::trace::{Root, Sets};
+use crate::{Mode, process_mode, processes};
+use rustc_hash::{FxHashMap, FxHashSet};
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Func, Module, ValueId};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::profile::Profile;
+use tessera_plan::{Placement, Sharing, plan, plan_with};
+
+/// More pairs of accesses than this are not compared: the tiles stay apart.
+const MAX_PAIRS: usize = 20_000_000;
+
+/// Places the automatic tiles of an inlined function, for whoever orders its pipes.
+pub fn place(
+    module: &Module,
+    func: &Func,
+    profile: Profile,
+    keep: &[ValueId],
+    order: Option<Mode>,
+) -> Result<Placement, Box<Diagnostic>> {
+    let all = processes(func);
+    let mode = |core: &Core| order.unwrap_or_else(|| process_mode(module, func, all, *core));
+    if all.iter().all(|core| mode(core) == Mode::Auto) {
+        return plan(module, func, profile, keep);
+    }
+    // Where there is room for all of them nobody shares.
+    plan_with(module, func, profile, keep, Sharing::Never).or_else(|_| {
+        let apart: Option<Vec<DependenceDistance>> =
+            all.iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
+        let is_apart = |a: ValueId, b: ValueId, apart: &DependenceDistance| apart.contains(&(a.min(b), a.max(b)));
+        let may_share =
+            |a: ValueId, b: ValueId| apart.as_ref().is_some_and(|all| !all.iter().any(|apart| is_apart(a, b, apart)));
+        plan_with(module, func, profile, keep, Sharing::Where(&may_share))
+    })
+}
+
+/// Pairs of tiles of which neither is done with before the other begins, on some path of a process.
+type DependenceDistance = FxHashSet<(ValueId, ValueId)>;
+
+/// Those of a process, or none where nobody can tell.
+fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mode)) -> Option<DependenceDistance> {
+    let placement = Placement::unplaced(func);
+    let automatic = mode == Mode::Auto;
+    let subject = AnalysisInput { automatic, ..AnalysisInput::new(module, func, profile, &placement, core) };
+    let constants = Constants::new(module, func);
+    let mut choices = PathChoices::default();
+    let mut apart = FxHashSet::default();
+    let (mut pairs, mut sets) = (0, Sets::default());
+    loop {
+        sets.restart();
+        let trace = walk(subject, &constants, &mut choices, &mut sets).ok()?;
+        let order = HappensBefore::new(&[&trace], profile, &Channels::default());
+        let mut tiles: FxHashMap<ValueId, Vec<usize>> = FxHashMap::default();
+        for event in 0..trace.events.len() {
+            for access in trace.accesses_of(event) {
+                if let Root::Tile(value) = sets.get(access.set).root {
+                    tiles.entry(value).or_default().push(event);
+                }
+            }
+        }
+        let tiles: Vec<(ValueId, Vec<usize>)> = tiles.into_iter().collect();
+        for (n, (a, of_a)) in tiles.iter().enumerate() {
+            for (b, of_b) in &tiles[n + 1..] {
+                let all_before = |x: &[usize], y: &[usize]| x.iter().all(|x| y.iter().all(|y| order.precedes(*x, *y)));
+                pairs += of_a.len() * of_b.len();
+                if pairs > MAX_PAIRS {
+                    return None;
+                }
+                if !all_before(of_a, of_b) && !all_before(of_b, of_a) {
+                    apart.insert((*a.min(b), *a.max(b)));
+                }
+            }
+        }
+        if !choices.advance() {
+            return Some(apart);
+        }
+    }
+}

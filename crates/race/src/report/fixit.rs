@@ -1,0 +1,216 @@
+//! The lines that would order two instructions that race (sync.md 4), placed as `plan --sync` places flags (sync.md 7).
+
+use super::{IDS, Reporter, flag_text};
+use crate::explore::Core;
+use crate::trace::{Flag, Kind, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
+use tessera_ir::{BlockId, OpId, OpKind};
+use tessera_isa::diag::{Diagnostic, Fact, Span};
+use tessera_isa::ops::Pipe;
+
+/// An edge that nothing makes: what runs on which pipe should be done before what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing {
+    pub core: Core,
+    pub x: (Pipe, OpId),
+    pub y: (Pipe, OpId),
+    /// Does the first wait for the second of its own iteration, so that only the iterations after that can wait for it?
+    pub is_back: bool,
+}
+
+/// Does an event wait by a flag for another operation of its iteration that comes later in program order?
+pub(super) fn waits_back(trace: &Trace, x: usize, y: usize) -> bool {
+    let (first, second) = (&trace.events[x], &trace.events[y]);
+    if first.turn == second.turn {
+        return false;
+    }
+    let same = (x..y).find(|n| trace.events[*n].op == second.op && trace.events[*n].turn == first.turn);
+    let Some((same, (from, to))) = same.zip(second.pipe.zip(first.pipe)) else { return false };
+    let mut tokens: FxHashMap<u32, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
+    let is_back = |flag: &Flag| matches!(flag, Flag::Pipes(a, b, _) if (*a, *b) == (from, to));
+    for (n, event) in trace.events.iter().enumerate() {
+        match event.kind {
+            Kind::Set(flag) if is_back(&trace.flags[flag as usize]) => tokens.entry(flag).or_default().0.push(n),
+            Kind::Wait(flag) if is_back(&trace.flags[flag as usize]) => tokens.entry(flag).or_default().1.push(n),
+            _ => {}
+        }
+    }
+    tokens.values().any(|(sets, waits)| sets.iter().zip(waits).any(|(set, wait)| *wait < x && *set > same))
+}
+
+/// The ids of flags that a program uses on any path.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    known: FxHashSet<(Core, Pipe, Pipe, i64)>,
+    /// Pipes between which some ids are not known.
+    unknown: FxHashSet<(Core, Pipe, Pipe)>,
+}
+
+impl Ids {
+    /// Notes those of a path.
+    pub fn note(&mut self, trace: &Trace) {
+        for flag in &trace.flags {
+            match flag {
+                Flag::Pipes(from, to, id) => match id.known() {
+                    Some(id) => drop(self.known.insert((trace.core, *from, *to, id))),
+                    None => drop(self.unknown.insert((trace.core, *from, *to))),
+                },
+                Flag::Cores(_) => {}
+            }
+        }
+    }
+
+    /// The smallest that no flag of these pipes uses.
+    pub fn free(&self, core: Core, from: Pipe, to: Pipe) -> Option<i64> {
+        let is_open = self.unknown.contains(&(core, from, to));
+        (0..IDS).find(|id| !is_open && !self.known.contains(&(core, from, to, *id)))
+    }
+}
+
+/// Where operations stand: by operation, its block and its number there; by block, the operation that it belongs to.
+pub(super) struct Places {
+    of: FxHashMap<OpId, (BlockId, usize)>,
+    around: FxHashMap<BlockId, OpId>,
+}
+
+/// Where a set and a wait go: after and before these; round a loop also before and after that.
+struct Spots {
+    set: OpId,
+    wait: OpId,
+    round: Option<OpId>,
+}
+
+impl Places {
+    pub fn new(func: &tessera_ir::Func) -> Places {
+        let mut places = Places { of: FxHashMap::default(), around: FxHashMap::default() };
+        let mut blocks = vec![func.body];
+        while let Some(block) = blocks.pop() {
+            for (n, id) in func.block(block).ops.iter().enumerate() {
+                places.of.insert(*id, (block, n));
+                for inner in &func.op(*id).blocks {
+                    places.around.insert(*inner, *id);
+                    blocks.push(*inner);
+                }
+            }
+        }
+        places
+    }
+
+    /// The operation and everything around it, from the inside out.
+    fn outwards(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+        std::iter::successors(Some(op), |op| self.around.get(&self.of.get(op)?.0).copied())
+    }
+
+    /// In the innermost block that holds both: what holds the one, and what holds the other.
+    fn apart(&self, x: OpId, y: OpId) -> Option<(OpId, OpId)> {
+        let block = |op: &OpId| self.of.get(op).map(|place| place.0);
+        let around_x: FxHashMap<Option<BlockId>, OpId> = self.outwards(x).map(|op| (block(&op), op)).collect();
+        self.outwards(y).find_map(|op| Some((*around_x.get(&block(&op))?, op)))
+    }
+}
+
+impl Reporter<'_> {
+    /// Every path executes the set and the wait equally often: they stand in one block (sync.md 7).
+    fn spots(&self, places: &Places, missing: &Missing) -> Option<Spots> {
+        let (x, y) = (missing.x.1, missing.y.1);
+        let (set, wait) = places.apart(x, y)?;
+        let home = self.func.home(x);
+        let is_here = |op: OpId| self.func.home(op) == home;
+        if !is_here(y) || !is_here(set) || !is_here(wait) {
+            return None;
+        }
+        if places.of.get(&set)?.1 < places.of.get(&wait)?.1 && !missing.is_back {
+            return Some(Spots { set, wait, round: None });
+        }
+        // Both parts of scf.while are run in turn.
+        let is_while = |op: OpId| matches!(self.func.op(op).kind, OpKind::While);
+        let is_loop = |op: &OpId| matches!(self.func.op(*op).kind, OpKind::For) || is_while(*op);
+        if set == wait && is_while(set) {
+            return None;
+        }
+        let round = places.outwards(set).skip(1).find(is_loop).filter(|op| is_here(*op))?;
+        // One id is enough where the wait stands before the set.
+        let set = if missing.is_back { wait } else { set };
+        Some(Spots { set, wait, round: Some(round) })
+    }
+
+    /// Where something ends: a loop or branch at its last brace, as what holds them has the span of its first line.
+    fn end(&self, op: OpId) -> Span {
+        let span = self.span(op);
+        let text = self.text.get(span.start as usize..).filter(|_| !self.func.op(op).blocks.is_empty());
+        let brace = text.and_then(last_brace).map(|at| span.start + at as u32);
+        brace.map_or(span, |at| Span::new(at, at + 1))
+    }
+
+    /// `17:5`, `the loop at 12:3`.
+    fn construct(&self, op: OpId) -> String {
+        let what = match self.func.op(op).kind {
+            OpKind::For | OpKind::While => "the loop at ",
+            OpKind::If => "the branch at ",
+            _ => "",
+        };
+        format!("{what}{}", self.place(op))
+    }
+
+    /// Says which edge is missing, and the lines that would be it.
+    pub(super) fn mend(&self, found: Diagnostic, missing: &Missing, places: &Places) -> Diagnostic {
+        let Missing { core, x, y, .. } = *missing;
+        let found = found.note(format!("missing: {} -> {}", x.0, y.0));
+        let ends = [x.0, y.0].map(|pipe| Fact::Text(pipe.name().into()));
+        let found = found.fact("missing", Fact::List(ends.into()));
+        let line = |text: &str, side: &'static str, op: OpId| {
+            let at = if side == "after" { self.end(op) } else { self.span(op) };
+            Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(at))])
+        };
+        let barrier = |found: Diagnostic, pipe: &str, why: &str| {
+            let text = format!("pto.barrier <{pipe}>");
+            let found = found.fact("add", Fact::List(vec![line(&text, "before", y.1)]));
+            found.help(format!("{why}add {text} before {}", self.place(y.1)))
+        };
+        if x.0 == y.0 {
+            return barrier(found, y.0.cpp(), "");
+        }
+        let Some(id) = self.ids.free(core, x.0, y.0) else {
+            return barrier(found, "PIPE_ALL", "all ids are in use: ");
+        };
+        let Some(spots) = self.spots(places, missing) else {
+            return barrier(found, "PIPE_ALL", "");
+        };
+        let (set, wait) = (flag_text("set", x.0, y.0, id), flag_text("wait", x.0, y.0, id));
+        let mut lines = vec![line(&set, "after", spots.set), line(&wait, "before", spots.wait)];
+        lines.extend(spots.round.into_iter().flat_map(|op| [line(&set, "before", op), line(&wait, "after", op)]));
+        let found = found.fact("add", Fact::List(lines));
+        let (after, before) = (self.construct(spots.set), self.construct(spots.wait));
+        let pair = format!("add {set} after {after} and {wait} before {before}");
+        found.help(match spots.round {
+            Some(_) => format!(
+                "{pair}, and, because the edge goes round the loop, one set_flag before the loop and one wait_flag after it"
+            ),
+            None => pair,
+        })
+    }
+}
+
+/// The brace that ends the construct that a text begins with.
+fn last_brace(text: &str) -> Option<usize> {
+    let (mut depth, mut quoted, mut comment) = (0u32, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => comment = false,
+            _ if comment => {}
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'/' if text[at..].starts_with("//") => comment = true,
+            b'{' => depth += 1,
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                let next = text[at + 1..].trim_start();
+                if depth == 0 && !next.starts_with("else") && !next.starts_with("do") {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

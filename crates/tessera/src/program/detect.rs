@@ -1,0 +1,143 @@
+//! A run whose order of pipes is judged while it goes on (sync.md 4, "at run time").
+
+use super::{Bindings, Kernel};
+use std::sync::{Arc, Mutex};
+use tessera_exec::interp::{Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
+use tessera_ir::OpId;
+use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::inst::{Inst, TileArg};
+use tessera_race::Report;
+use tessera_race::detector::{self, BlockFindings, Detector, KernelText};
+
+/// What the blocks found, each with its number.
+type Found = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
+
+/// Hands on what a block is told of.
+struct Judge<const W: usize> {
+    block: u32,
+    detector: Box<Detector<W>>,
+    found: Found,
+}
+
+impl<const W: usize> Judge<W> {
+    fn new(block: u32, text: Arc<KernelText>, found: Found) -> Self {
+        Judge { block, detector: Box::new(Detector::new(text)), found }
+    }
+}
+
+fn at<'a>(moment: &Moment<'a>) -> (OpId, detector::Turn<'a>) {
+    (moment.op, moment.turns)
+}
+
+fn numbers(variant: Variant) -> (usize, usize, u64) {
+    (variant.site, variant.number, variant.age)
+}
+
+fn memory(space: Space) -> detector::Space {
+    match space {
+        Space::Chip(loc, core) => detector::Space::Chip(loc, core),
+        Space::Pool(core) => detector::Space::Pool(core),
+        Space::Buffer(value) => detector::Space::Buffer(value),
+    }
+}
+
+impl<const W: usize> Observer for Judge<W> {
+    fn issued(&mut self, moment: Moment<'_>, variant: Variant, start: u64) -> bool {
+        self.detector.issued(moment.process, at(&moment), numbers(variant), start)
+    }
+
+    fn learn(&mut self, moment: Moment<'_>, variant: Variant, inst: &Inst, view: Option<Space>) {
+        self.detector.learn(moment.process, numbers(variant), inst, view.map(memory));
+    }
+
+    fn scalar(&mut self, moment: Moment<'_>, space: Space, bytes: (u64, u64), writes: bool) {
+        self.detector.scalar(moment.process, at(&moment), memory(space), bytes, writes);
+    }
+
+    fn printed(&mut self, moment: Moment<'_>, tile: &TileArg) {
+        self.detector.printed(moment.process, at(&moment), tile);
+    }
+
+    fn ordered(&mut self, moment: Moment<'_>, id: Option<i64>) {
+        self.detector.ordered(moment.process, at(&moment), id);
+    }
+
+    fn moved(&mut self, moment: Moment<'_>, Moved { number, tile, global }: Moved) {
+        let global = global.map(|(space, start)| (memory(space), start));
+        self.detector.moved(moment.process, at(&moment), number, tile.as_ref(), global);
+    }
+
+    fn looped(&mut self, process: usize, op: OpId, rounds: u64) {
+        self.detector.looped(process, op, rounds);
+    }
+
+    fn ended(self: Box<Self>) {
+        if let Ok(mut found) = self.found.lock() {
+            found.push((self.block, self.detector.ended()));
+        }
+    }
+}
+
+/// What of the order is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Flags,
+    Races,
+}
+
+impl Kernel {
+    /// Runs the kernel. Static errors are [`Program::check`](super::Program::check)'s to find; a run reports what it comes
+    /// across, and broken rules of flags as warnings.
+    pub fn execute(&self, bindings: Bindings) -> Outcome {
+        let (mut outcome, report) = self.judged(bindings, Asked::Flags);
+        let flags = report.into_iter().flat_map(|report| report.diagnostics).filter(|d| is_of_flags(d.rule));
+        outcome.diagnostics.extend(flags.map(|d| Diagnostic { severity: Severity::Warning, ..d }));
+        outcome
+    }
+
+    /// Runs the kernel and judges the order of its pipes in this run: races, flags, deadlocks. There is no report where the
+    /// run failed.
+    pub fn execute_judged(&self, bindings: Bindings) -> (Outcome, Option<Report>) {
+        self.judged(bindings, Asked::Races)
+    }
+
+    fn judged(&self, bindings: Bindings, asked: Asked) -> (Outcome, Option<Report>) {
+        let placement = match self.placed(&bindings) {
+            Ok(placement) => placement,
+            Err(outcome) => return (*outcome, None),
+        };
+        let text = Arc::new(KernelText::new(self.module(), self.func(), self.profile(), &placement, bindings.order));
+        let found = Found::default();
+        let mut prepared = self.prepared(bindings, &placement);
+        let is_asked = if asked == Asked::Flags { text.has_flags() } else { !text.is_plain() };
+        prepared.observe = is_asked.then(|| observe(asked, text.clone(), found.clone()));
+        let mut outcome = run(prepared);
+        if is_asked {
+            // Which tokens are left the report says one by one.
+            outcome.diagnostics.retain(|d| d.rule != "flag-leak");
+        }
+        outcome.diagnostics = self.program.with_locations(outcome.diagnostics);
+        if outcome.failed() {
+            return (outcome, None);
+        }
+        let mut found = found.lock().map(|mut found| std::mem::take(&mut *found)).unwrap_or_default();
+        found.sort_by_key(|(block, _)| *block);
+        let blocks = found.into_iter().map(|(_, findings)| findings).collect();
+        let mut report = detector::report(self.module(), self.func(), self.program.source(), &text, blocks);
+        report.diagnostics = self.program.with_locations(report.diagnostics);
+        (outcome, Some(report))
+    }
+}
+
+fn is_of_flags(rule: &str) -> bool {
+    rule.starts_with("flag-") || rule == "buf-token"
+}
+
+fn observe(asked: Asked, text: Arc<KernelText>, found: Found) -> Arc<Observe> {
+    let is_alone = text.is_alone();
+    Arc::new(move |block| match (asked, is_alone) {
+        (Asked::Flags, _) => Box::new(Judge::<{ detector::FLAGS }>::new(block, text.clone(), found.clone())),
+        (Asked::Races, true) => Box::new(Judge::<{ detector::ONE }>::new(block, text.clone(), found.clone())),
+        (Asked::Races, false) => Box::new(Judge::<{ detector::THREE }>::new(block, text.clone(), found.clone())),
+    })
+}
