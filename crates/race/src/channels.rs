@@ -173,7 +173,7 @@ impl Lines<'_> {
                     Dir::C2v => self.vectors(fifo.split, line),
                     Dir::V2c => self.one(Core::Cube, line),
                 };
-                // EventRef first all slots are free.
+                // At first all slots are free.
                 let waits = self.received.values().map(Vec::len).max().unwrap_or(0);
                 let free = usize::try_from(fifo.slots).unwrap_or(usize::MAX).min(waits);
                 std::iter::repeat_n(Needs::new(), free).chain(freed).collect()

@@ -1,4 +1,4 @@
-//! HappensBefore between the pipes of a PTO program (sync.md): which instruction happens before which, which accesses race, which
+//! Order between the pipes of a PTO program (sync.md): which instruction happens before which, which accesses race, which
 //! flags are wrong, and where a program stops for ever.
 //!
 //! A program is **walked** on every path that matters ([`walk`]): branches whose conditions are not known are taken both

@@ -146,7 +146,7 @@ pub struct Access {
 pub enum Flag {
     /// From one pipe to another, with an id.
     Pipes(Pipe, Pipe, LinearExpr),
-    /// Channels cores, with an id.
+    /// Between cores, with an id.
     Cores(LinearExpr),
 }
 

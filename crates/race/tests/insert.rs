@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use tessera_ir::Func;
 use tessera_ir::inline::inline;
 use tessera_isa::profile::Profile;
-use tessera_race::{Limits, Mode, Options, Synced, Verdict, check, insert, insert_unrolled};
+use tessera_race::{Limits, Mode, Options, SyncPlan, Verdict, check, insert, insert_unrolled};
 use tessera_testkit::random::Random;
 
 struct Case {
@@ -63,7 +63,7 @@ impl Case {
     }
 
     /// Judges what was inserted, and takes out one edge after the other. Gives the number of edges.
-    fn judge(&self, synced: &Synced) -> usize {
+    fn judge(&self, synced: &SyncPlan) -> usize {
         let (verdict, found) = self.verdict(&synced.func);
         assert_eq!(
             verdict,

@@ -147,7 +147,7 @@ fn json(session: &mut Session<'_>, line: &impl Serialize) -> Result<(), Failure>
     Ok(())
 }
 
-/// SliceKind is being measured, in a line of its own that disappears again; only on a terminal.
+/// What is being measured, in a line of its own that disappears again; only on a terminal.
 struct Progress {
     done: usize,
     all: usize,

@@ -197,7 +197,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
         some => format!("runs on {}", some.join(", ")),
     }];
     for part in verdicts.into_iter().flatten() {
-        // SliceKind runs nowhere is said once.
+        // What runs nowhere is said once.
         if !parts.contains(&part) {
             parts.push(part);
         }
@@ -207,7 +207,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     Ok(code)
 }
 
-/// WaitReason a profile refuses the program, if it does.
+/// Why a profile refuses the program, if it does.
 fn verdict(profile: Profile, refused: usize, found: &[Diagnostic]) -> Option<String> {
     let Some(first) = found.iter().find(|d| d.is_error()) else {
         let stuck = found.iter().find(|d| d.rule == diagnostic::STUCK)?;

@@ -54,7 +54,7 @@ fn page() -> Result<String, Error> {
         is_same &= other?.iter().zip(&first).all(|(a, b)| a.to_bits() == b.to_bits());
     }
     let same = if is_same { "the same bits on all three profiles" } else { "not the same on all profiles" };
-    let _ = writeln!(out, "\n2  SliceKind does it compute? ({same})\n\n  {:<41}{:<41}total", "row of %x", "row of %y");
+    let _ = writeln!(out, "\n2  What does it compute? ({same})\n\n  {:<41}{:<41}total", "row of %x", "row of %y");
     for (x, y) in X.chunks(COLUMNS).zip(first.chunks(COLUMNS)) {
         let x: String = x.iter().map(|v| format!("{v:<8}")).collect();
         let values: String = y.iter().map(|v| format!("{v:<8.4}")).collect();

@@ -52,7 +52,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(PROGRAM_ERROR)
 }
 
-/// SliceKind differs between two instructions, if anything does. Where they stand in the text, and what tiles are called and
+/// What differs between two instructions, if anything does. Where they stand in the text, and what tiles are called and
 /// where they lie, makes no difference.
 fn difference(a: &Record, b: &Record) -> Option<String> {
     if a.block != b.block {

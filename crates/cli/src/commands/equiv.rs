@@ -54,7 +54,7 @@ pub struct Args {
     format: Format,
 }
 
-/// SliceKind is known before a run without data.
+/// What is known before a run without data.
 #[derive(Debug, clap::Args)]
 pub struct Known {
     /// A value for a scalar argument
@@ -71,7 +71,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// SliceKind is known, and a line about how far the work is.
+    /// What is known, and a line about how far the work is.
     pub fn given(&self, what: &'static str) -> (Given, Shown) {
         let (progress, shown) = progress::steps(what, self.blocks);
         let given = Given {
@@ -178,7 +178,7 @@ fn show_differences(session: &mut Session<'_>, format: Format, names: &[String; 
     Ok(PROGRAM_ERROR)
 }
 
-/// WaitReason a run without data gives no answer, and the exit code of it.
+/// Why a run without data gives no answer, and the exit code of it.
 pub fn stopped(session: &mut Session<'_>, format: Format, loaded: &Loaded, error: &Error) -> Outcome {
     let found = words::diagnostics(error);
     match (error.kind(), found.first()) {
@@ -200,7 +200,7 @@ struct UndecidedRecord<'a> {
     help: Option<&'a str>,
 }
 
-/// WaitReason there is no answer that holds for all inputs.
+/// Why there is no answer that holds for all inputs.
 pub fn undecided(format: Format, source: &Source, undecided: &Diagnostic) -> String {
     let line = undecided.span.map(|s| source.line(s));
     if format == Format::Json {

@@ -36,7 +36,7 @@ use tessera_isa::diag::{Diagnostic, nearest};
 #[command(after_help = "Exit codes: 0 fine (warnings too), 1 the program has errors, also at run time, 2 the command \
                         line or a file is wrong, 3 undecided.")]
 pub struct Cli {
-    /// SliceKind to do.
+    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -168,7 +168,7 @@ impl Loaded {
         }
     }
 
-    /// SliceKind becomes of the function of a name, or of the entry.
+    /// What becomes of the function of a name, or of the entry.
     fn with_entry<T>(
         &self,
         session: &mut Session<'_>,

@@ -13,7 +13,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// SliceKind it means.
+    /// What it means.
     pub fn meant(self) -> OrderMode {
         match self {
             Mode::Manual => OrderMode::Manual,
@@ -34,7 +34,7 @@ pub struct OrderArgs {
 }
 
 impl OrderArgs {
-    /// SliceKind they mean.
+    /// What they mean.
     pub fn options(&self) -> OrderOptions {
         OrderOptions { mode: self.order.map(Mode::meant), disjoint: self.assume_disjoint, ..OrderOptions::default() }
     }

@@ -50,7 +50,7 @@ pub struct Args {
     /// Where an argument or any tile goes; NAME@1 is core 1's copy, FILE.npy:f32 (f16, f64) has its numbers in that type
     #[arg(long = "out", value_name = "NAME=FILE.npy", value_parser = bind::take)]
     outputs: Vec<Bound<Take>>,
-    /// SliceKind an argument or a tile must be in the end: bit for bit, unless a tolerance is given
+    /// What an argument or a tile must be in the end: bit for bit, unless a tolerance is given
     #[arg(long, value_name = "NAME=FILE.npy", value_parser = bind::give)]
     expect: Vec<Bound<Give>>,
     #[command(flatten)]
@@ -183,7 +183,7 @@ struct Job<'a> {
     kernel: &'a Kernel,
 }
 
-/// WaitReason a program cannot be run with what the command line binds.
+/// Why a program cannot be run with what the command line binds.
 enum Stop {
     /// A file cannot be read.
     Failure(Failure),

@@ -24,7 +24,7 @@ use tessera::Profile;
     after_help = "Examples:\n  tessera sweep kernels/ --profile a5\n  tessera sweep nightly.jsonl --shard 3/16 --out \
                   part3.jsonl\n  tessera sweep --merge part*.jsonl --out all.jsonl\n\nA folder with case.json, command.txt \
                   or in_NAME.npy and expected_NAME.npy beside program.pto is a case, and so is every other program, on \
-                  random inputs. SliceKind --out has already is not done again. Exit codes: 0 all passed, 1 some did not, 2 \
+                  random inputs. What --out has already is not done again. Exit codes: 0 all passed, 1 some did not, 2 \
                   the command line or a file is wrong."
 )]
 pub struct Args {

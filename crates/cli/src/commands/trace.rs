@@ -193,7 +193,7 @@ fn tree(node: &Node) -> serde_json::Value {
 pub struct Record<'a> {
     /// Its place on the way.
     pub step: usize,
-    /// SliceKind happened, in a word.
+    /// What happened, in a word.
     pub how: &'static str,
     /// The line of the text.
     pub line: Option<usize>,

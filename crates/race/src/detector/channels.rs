@@ -105,7 +105,7 @@ impl<const W: usize> Lines<W> {
             Line::Free(n) => {
                 let (dir, split, free) = fifo(n).unwrap_or((Dir::C2v, 0, 0));
                 let from = if dir == Dir::V2c { &[Core::Cube] } else { self.vectors(split) };
-                // EventRef first all slots are free.
+                // At first all slots are free.
                 let Some(number) = self.next(process, line).checked_sub(free) else { return Needs::new() };
                 (line, SmallVec::from_slice(from), number)
             }

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use tessera_ir::{CmpPred, OpId, ValueId};
 
-/// EventRef most so many combinations of arms are looked at.
+/// At most so many combinations of arms are looked at.
 pub(super) const MAX_PATHS: usize = 64;
 
 /// What a choice is about.

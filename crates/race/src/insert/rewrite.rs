@@ -32,7 +32,7 @@ pub struct Emit<'a> {
     points: &'a Points,
     constants: Constants,
     here: FxHashMap<OpId, Here>,
-    /// EventRef the start of loop bodies: the number of the iteration.
+    /// At the start of loop bodies: the number of the iteration.
     heads: FxHashMap<OpId, Vec<OpId>>,
     counters: FxHashMap<OpId, Arg>,
     /// By loop: numbers that its body begins with, and ids by the first, what is added, and how many there are.

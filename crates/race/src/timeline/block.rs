@@ -82,7 +82,7 @@ impl Block<'_> {
         }
     }
 
-    /// SliceKind must be done before what, where flags do not say so.
+    /// What must be done before what, where flags do not say so.
     fn dependences(&self) -> Vec<(u32, u32)> {
         let (mut all, mut first) = (Vec::new(), 0u32);
         for (trace, automatic) in self.traces.iter().zip(self.automatic) {
@@ -185,7 +185,7 @@ impl Block<'_> {
         Slice { op: event.op, span, pipe, start, end, what, turns: turns.unwrap_or_default(), bytes }
     }
 
-    /// WaitReason a node does not start earlier.
+    /// Why a node does not start earlier.
     pub fn why(&self, found: &Schedule, node: usize) -> WaitReason {
         let (trace, _, event) = self.event(found, node);
         let Some((cause, edge)) = found.cause[node] else { return WaitReason::Start };
@@ -203,7 +203,7 @@ impl Block<'_> {
         }
     }
 
-    /// SliceKind comes from another core.
+    /// What comes from another core.
     fn line(&self, line: Line) -> WaitReason {
         let name = |n: FifoId| {
             let fifo = &self.fifos.list[n];

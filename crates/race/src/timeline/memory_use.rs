@@ -42,7 +42,7 @@ pub(super) fn used(trace: &Trace, sets: &Sets, start: &[u64], end: &[u64]) -> Ve
                 memories[atom] = chip(sets.get(access.set).root);
                 match &mut held[atom] {
                     Some(now) if !access.writes || now.by == n => (now.to, now.by) = (now.to.max(*to), n),
-                    // SliceKind is read first was there from the start.
+                    // What is read first was there from the start.
                     None if !access.writes => held[atom] = Some(Held { from: 0, to: *to, by: n }),
                     before => {
                         if let Some(before) = before.replace(Held { from: *from, to: *to, by: n }) {

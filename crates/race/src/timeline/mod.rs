@@ -38,7 +38,7 @@ pub struct Run<'a> {
     pub limits: Limits,
 }
 
-/// WaitReason there is no timeline.
+/// Why there is no timeline.
 #[derive(Clone, Debug)]
 pub struct Unknown {
     pub diagnostic: Box<Diagnostic>,

@@ -11,11 +11,11 @@ use tessera_isa::ops::Pipe;
 /// When everything happens.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// SliceKind runs at the same time: the cores of every block.
+    /// What runs at the same time: the cores of every block.
     pub processes: Vec<Process>,
-    /// SliceKind waits for what.
+    /// What waits for what.
     pub arrows: Vec<Arrow>,
-    /// SliceKind makes it as long as it is, from the start to the end.
+    /// What makes it as long as it is, from the start to the end.
     pub path: Vec<Step>,
     /// Cycles from the start to the last end.
     pub total: u64,
@@ -25,7 +25,7 @@ pub struct Timeline {
     pub meetings: Vec<BankConflict>,
 }
 
-/// SliceKind one core of one block does.
+/// What one core of one block does.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub block: u32,
@@ -51,7 +51,7 @@ pub struct Slice {
     pub bytes: [u64; 2],
 }
 
-/// SliceKind a slice is.
+/// What a slice is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SliceKind {
     /// An instruction, which takes one cycle where nobody knows how long.
@@ -61,7 +61,7 @@ pub enum SliceKind {
     Wait(WaitReason),
 }
 
-/// WaitReason something does not start earlier.
+/// Why something does not start earlier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitReason {
     /// Nothing is before it.
@@ -113,7 +113,7 @@ impl fmt::Display for WaitReason {
     }
 }
 
-/// SliceKind one slice gives another: by process and number there.
+/// What one slice gives another: by process and number there.
 #[derive(Clone, Debug)]
 pub struct Arrow {
     pub from: (usize, usize),

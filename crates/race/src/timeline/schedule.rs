@@ -10,7 +10,7 @@ pub struct Schedule {
     pub first: Vec<usize>,
     pub start: Vec<u64>,
     pub end: Vec<u64>,
-    /// SliceKind ends last of what a node waits for.
+    /// What ends last of what a node waits for.
     pub cause: Vec<Option<(u32, Edge)>>,
 }
 

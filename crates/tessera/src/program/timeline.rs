@@ -7,7 +7,7 @@ use tessera_isa::cost::{Costs, PUBLISHED};
 use tessera_race::timeline::{Run, Timeline, Unknown, timeline};
 use tessera_race::{Limits, mode};
 
-/// SliceKind a timeline is of.
+/// What a timeline is of.
 #[derive(Clone, Debug)]
 pub struct TimelineOptions {
     /// Costs in place of the published ones.

@@ -80,7 +80,7 @@ fn runs(program: &Program) -> bool {
     case.run().status == Status::Passed
 }
 
-/// SliceKind the picture of an instruction shows: its use in the program, on the first profile where something moves.
+/// What the picture of an instruction shows: its use in the program, on the first profile where something moves.
 pub fn instance(op: Opcode, sample: &Sample) -> Option<Inst> {
     [sample.profile, Profile::Cpu].into_iter().find_map(|profile| {
         let program = Program::read(&sample.text, Some(profile));
@@ -106,7 +106,7 @@ pub fn page(op: Opcode) -> Vec<Block> {
     let sample = sample(op);
     let drawn = sample.as_ref().and_then(|s| tessera_draw::instruction::draw(&instance(op, s)?));
     if let Some(svg) = drawn {
-        let (about, file) = (format!("SliceKind {} does", op.title()), format!("img/{}.svg", op.mnemonic()));
+        let (about, file) = (format!("What {} does", op.title()), format!("img/{}.svg", op.mnemonic()));
         page.push(Block::Picture { svg, about, file });
     }
     page.push(Block::Table(fact_lines(info)));

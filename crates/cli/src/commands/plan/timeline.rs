@@ -93,7 +93,7 @@ pub fn run(args: &Args, file: &Path, session: &mut Session<'_>, loaded: &Loaded)
     Ok(FINE)
 }
 
-/// SliceKind is missing is the command line's to give; what only a run finds is undecided.
+/// What is missing is the command line's to give; what only a run finds is undecided.
 fn code(error: &Error) -> u8 {
     match error.kind() {
         ErrorKind::Request => USAGE_ERROR,

@@ -44,7 +44,7 @@ impl From<Tolerances> for Tolerance {
 type Writers = Result<Vec<Option<Hop>>, String>;
 
 impl Args {
-    /// SliceKind the command line expects, with its files read.
+    /// What the command line expects, with its files read.
     pub(super) fn read_expected(&self, session: &mut Session<'_>) -> Result<Vec<Expected>, Stop> {
         let mut all = Vec::new();
         for bound in &self.expect {

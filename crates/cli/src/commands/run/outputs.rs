@@ -1,4 +1,4 @@
-//! SliceKind leaves a run: files that were asked for, tables of what was not, prints and dumps.
+//! What leaves a run: files that were asked for, tables of what was not, prints and dumps.
 
 use super::{Job, Stop, trace};
 use crate::bind::Bound;
@@ -93,7 +93,7 @@ impl Job<'_> {
         for (n, bound) in args.outputs.iter().enumerate() {
             let value = self.kernel.find(&bound.name);
             let core = u8::from(bound.core1);
-            // SliceKind nobody asks for again is not copied.
+            // What nobody asks for again is not copied.
             let names = args.outputs.iter().skip(n + 1).map(|b| &b.name);
             let names = names.chain(args.raw_out.iter().map(|b| &b.name)).chain(args.dump.iter().map(|b| &b.name));
             let is_last = !names.chain(args.expect.iter().map(|b| &b.name)).any(|name| self.kernel.find(name) == value);

@@ -33,7 +33,7 @@ pub struct Found {
     rules: Vec<String>,
     /// The profiles that it is made for.
     profiles: Vec<Profile>,
-    /// WaitReason it is no case.
+    /// Why it is no case.
     wrong: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! SliceKind a case came to, as a line of JSON, and under which key it is found again.
+//! What a case came to, as a line of JSON, and under which key it is found again.
 
 use super::Found;
 use crate::session::{Failure, Session};
@@ -62,7 +62,7 @@ impl Record {
     }
 }
 
-/// SliceKind was done before.
+/// What was done before.
 #[derive(Debug, Default)]
 pub struct Done {
     pub records: Vec<Record>,

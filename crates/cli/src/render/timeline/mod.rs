@@ -91,7 +91,7 @@ impl<'a> Shown<'a> {
         format!("{least}{}", counted(self.line.total, "cycle"))
     }
 
-    /// SliceKind a kernel takes so long for, in a sentence.
+    /// What a kernel takes so long for, in a sentence.
     pub fn bound(&self) -> Option<String> {
         let (process, pipe, cycles) = self.line.bound()?;
         let whose = core_name(self.line, &self.line.processes[process]);
@@ -156,7 +156,7 @@ pub struct PathStep {
     pub cycles: u64,
     /// Is that its cost, and not one cycle for want of any?
     pub known: bool,
-    /// SliceKind it waited for.
+    /// What it waited for.
     pub after: String,
 }
 
