@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tessera::npy::Array;
 use tessera::program::{Outcome, PrintedWhat, Shapes};
 use tessera::{Diagnostic, Elem, Kernel, Number};
-use tessera_exec::interp::{Recorded, Step, Stored, TileOutput};
+use tessera_interp::{Recorded, Step, Stored, TileOutput};
 use tessera_ir::{OpId, ValueId};
 
 /// Elements of all steps that are written out.

@@ -11,8 +11,8 @@ use crate::view::{self, View};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use tessera_exec::engine::{Pointed, Ticket};
-use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::inst::{Place, Root, TileArg};
+use tessera_kernels::memory::AlignedBytes;
 
 /// So many instructions have numbers.
 const MOST: usize = 1 << 12;

@@ -3,7 +3,6 @@
 use crate::abi::*;
 use smallvec::SmallVec;
 use tessera_exec::engine::Refused;
-use tessera_exec::lower::Failure;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
@@ -13,6 +12,7 @@ use tessera_isa::ops::{AttrKind, AttrName, Form, Opcode, Role, Shape};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, Tile, TileType};
+use tessera_kernels::Failure;
 
 /// Why a call did nothing.
 #[derive(Debug)]

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_exec::engine::{Engine, Pointed, TileId, combines};
-use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Effect, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Sem, effects, f32_mode};
 use tessera_isa::tile::Loc;
+use tessera_kernels::memory::AlignedBytes;
 
 /// A simulated core. C sees only pointers to it.
 pub struct TesseraMachine {

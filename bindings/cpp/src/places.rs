@@ -5,11 +5,11 @@ use crate::machine::{TesseraMachine, no_storage, span};
 use smallvec::SmallVec;
 use std::ptr::NonNull;
 use tessera_exec::engine::{Pointed, Storage};
-use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Place, Root, TileArg};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
+use tessera_kernels::memory::AlignedBytes;
 
 impl TesseraMachine {
     /// `tassign-range` and `tassign-align`; automatic storage is a memory of its own size.

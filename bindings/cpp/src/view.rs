@@ -7,10 +7,9 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use tessera_exec::engine::Runs;
-use tessera_exec::engine::memory::{Memory, Taken};
-use tessera_exec::kernels::AlignedBytes;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
+use tessera_kernels::memory::{AlignedBytes, Memory, Taken};
 
 /// Buffers whose extent the program has told: the first address and the bytes.
 static BUFFERS: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());

@@ -5,13 +5,14 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use tessera_exec::engine::memory::MemoryId;
-use tessera_exec::kernels::{AlignedBytes, Conversion, Params};
-use tessera_exec::nest::{Map, Nests, Operand, Place, Plan, Step, lower, lower_fill};
 use tessera_isa::codec::QuantParam;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::sem::Fixpipe;
+use tessera_kernels::memory::AlignedBytes;
+use tessera_kernels::nest::{Map, Nests, Operand, lower, lower_fill};
+use tessera_kernels::{Conversion, MemoryId, Params, Place};
+use tessera_kernels::{Plan, PlanStep};
 
 /// Bytes of one operand's ring.
 const RING: usize = 192 << 10;
@@ -73,7 +74,8 @@ fn bytes(layout: &Layout, bits: u32) -> usize {
 
 /// One move between two tiles.
 fn copy(name: &'static str, mv: Move, src: &Layout, dst: &Layout, bits: Bits) -> Case {
-    let steps = lower_move(&mv, src, dst, bits).into_iter().map(|nest| Step::Copy { src: 0, dst: 1, nest }).collect();
+    let steps =
+        lower_move(&mv, src, dst, bits).into_iter().map(|nest| PlanStep::Copy { src: 0, dst: 1, nest }).collect();
     let moved = (mv.rows * mv.cols * u64::from(bits.src + bits.dst) / 8) as usize;
     Case { name, steps, sizes: vec![bytes(src, bits.src), bytes(dst, bits.dst)], moved, params: Params::default() }
 }
@@ -87,7 +89,7 @@ fn interleave(name: &'static str, bits: u32, zip: bool) -> Case {
         let (src, dst) = if zip { (window, every) } else { (every, window) };
         let nests = lower_move(&Move { rows: 64, cols: 64, src, dst }, &tile, &tile, Bits::same(bits));
         let (from, to) = if zip { (half, both) } else { (both, half) };
-        steps.extend(nests.into_iter().map(|nest| Step::Copy { src: from, dst: to, nest }));
+        steps.extend(nests.into_iter().map(|nest| PlanStep::Copy { src: from, dst: to, nest }));
     }
     let size = bytes(&tile, bits);
     Case { name, steps, sizes: vec![size; 4], moved: 4 * size, params: Params::default() }
@@ -100,7 +102,7 @@ fn concat(name: &'static str, bits: u32, left: u64, right: u64) -> Case {
     for (k, src, cols, at) in [(0, &a, left, 0), (1, &b, right, left)] {
         let mv = Move { rows: 64, cols, src: Map::SAME, dst: Map::at(0, at) };
         let nests = lower_move(&mv, src, &dst, Bits::same(bits));
-        steps.extend(nests.into_iter().map(|nest| Step::Copy { src: k, dst: 2, nest }));
+        steps.extend(nests.into_iter().map(|nest| PlanStep::Copy { src: k, dst: 2, nest }));
     }
     let moved = (128 * (left + right) * u64::from(bits) / 8) as usize;
     let sizes = [&a, &b, &dst].map(|l| bytes(l, bits)).to_vec();
@@ -114,7 +116,7 @@ fn fillpad() -> Case {
     let infinity = u64::from(f32::INFINITY.to_bits());
     for (at, rows, cols) in [([0, 100], 100, 28), ([100, 0], 28, 128)] {
         let fills = lower_fill(at, [rows, cols], &tile, 32, infinity);
-        case.steps.extend(fills.into_iter().map(|fill| Step::Fill { dst: 1, fill }));
+        case.steps.extend(fills.into_iter().map(|fill| PlanStep::Fill { dst: 1, fill }));
     }
     case.moved = 40_000 + bytes(&tile, 32);
     case
@@ -132,7 +134,7 @@ fn fixpipe(name: &'static str, dst: Elem, ic: u64, quant: bool) -> Case {
     let nests = if quant { lower([128, 128], &operands) } else { lower_move(&mv, &from, &to, bits) };
     let conversion =
         Conversion::Fixpipe(Fixpipe { src: Elem::F32, dst, relu: false, hardware_rounding: true, saturate_inf: false });
-    let steps = nests.into_iter().map(|nest| Step::Convert { src: 0, dst: 1, nest, conversion }).collect();
+    let steps = nests.into_iter().map(|nest| PlanStep::Convert { src: 0, dst: 1, nest, conversion }).collect();
     let param = |k: u16| QuantParam::scalar(1 << 46 | u64::from((f32::from(k) * 0.01).to_bits()));
     let params = if quant { Params::new((0..128).map(param)) } else { Params::default() };
     let sizes = vec![bytes(&from, 32), bytes(&to, dst.bits())];

@@ -8,12 +8,12 @@ use tessera::equiv::{Answer, Given, equiv};
 use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Need};
 use tessera::{ErrorKind, Literal, Program};
-use tessera_exec::interp::{Run, watch};
-use tessera_exec::origin::{Terms, Values, Watch};
+use tessera_interp::{Run, watch};
 use tessera_ir::{TextForm, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
+use tessera_provenance::{Terms, Values, Watch};
 
 /// A command line of a sample case.
 struct Case {

@@ -1,13 +1,12 @@
 //! Memories: their bytes, and which of them are defined.
 
-use tessera_exec::defined::{Area, ByteSet, WordMask};
 use tessera_exec::engine::Engine;
-use tessera_exec::engine::memory::{Memories, Memory, MemoryId};
-use tessera_exec::kernels::AlignedBytes;
-use tessera_exec::nest::{DST, SRC, lower_copy};
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, TileType};
+use tessera_kernels::MemoryId;
+use tessera_kernels::memory::{AlignedBytes, Area, ByteSet, Memories, Memory, WordMask};
+use tessera_kernels::nest::{DST, SRC, lower_copy};
 
 #[test]
 fn what_grows_is_zero_and_aligned() {

@@ -33,7 +33,7 @@ use tessera_isa::inst::{Attrs, Inst, ScalarArg, ScalarType};
 use tessera_isa::ops::{Bind, Form, Kind, Opcode, Role, Shape};
 use tessera_isa::tile::{Tile as TileOnProfile, TileType};
 
-pub use tessera_exec::interp::TileData;
+pub use tessera_interp::TileData;
 pub use tessera_isa::inst::GlobalArg;
 
 /// A tile whose type is known at run time.

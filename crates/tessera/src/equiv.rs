@@ -1,6 +1,6 @@
 //! Are two programs equal for all inputs?
 //!
-//! Both run on origins with one table of terms ([`tessera_exec::origin`]). Inputs are matched by name, those whose name
+//! Both run on origins with one table of terms ([`tessera_provenance`]). Inputs are matched by name, those whose name
 //! only one program has by position; so are outputs: the buffers that a kernel writes, a listing's output tiles, and what
 //! is printed. Equal origins of every output byte mean equal outputs for every input that both programs run with. Where
 //! origins differ, inputs are looked for with which the programs do: without such a witness there is no answer.
@@ -24,8 +24,8 @@ use crate::witness::{self, Open, tell_apart};
 use crate::{Elem, Error, Missing};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use tessera_exec::origin::{Output, Term, TermId, Terms, UNDEFINED, Watch};
 use tessera_ir::{Def, ValueId};
+use tessera_provenance::{Output, Term, TermId, Terms, UNDEFINED, Watch};
 
 /// How many differing elements are explained.
 const SHOWN: usize = 5;

@@ -6,8 +6,8 @@
 use crate::symbolic::{Explain, function_text};
 use crate::{Elem, Number};
 use std::collections::{HashMap, VecDeque};
-use tessera_exec::origin::{Function, TermId, Terms, UNDEFINED};
 use tessera_isa::sem::{Func, Piece, TIGHT, pieces};
+use tessera_provenance::{Function, TermId, Terms, UNDEFINED};
 
 /// Arguments that are shown, where there are more than [`FEW`].
 const SHOWN: usize = 2;

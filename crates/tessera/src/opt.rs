@@ -29,8 +29,8 @@ use candidates::{Candidate, candidates};
 use edit::Edit;
 use std::collections::{HashMap, HashSet};
 use tessera_asm::Parsed;
-use tessera_exec::origin::Terms;
 use tessera_ir::{Module, OpId, Runs, ValueId};
+use tessera_provenance::Terms;
 
 /// Instructions of programs that are looked at to see whether a change alone makes them shorter.
 const MAX_TRIES: usize = 100_000;

@@ -34,7 +34,7 @@ pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
 pub use sync::{SyncPlace, SyncRow, Synced};
 pub use tessera_check::Portability;
-pub use tessera_exec::interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
+pub use tessera_interp::{Input, Limits, Outcome, PrintedWhat, Progress, TileData};
 pub use tessera_plan::Placement;
 pub use tessera_race::timeline::Timeline;
 pub use tessera_race::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};

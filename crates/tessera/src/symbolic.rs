@@ -4,12 +4,12 @@ use crate::formula::{Formula, formula};
 use crate::program::{Bindings, Input, Kernel, Limits, Need, Progress};
 use crate::{ConvType, Elem, Error, Literal, Missing, Number, Result};
 use std::sync::Arc;
-use tessera_exec::interp::watch;
-pub use tessera_exec::origin::Moment;
-use tessera_exec::origin::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
+use tessera_interp::watch;
 use tessera_ir::{Def, ValueId};
 use tessera_isa::sem::Fixpipe;
 use tessera_isa::tile::Tile;
+pub use tessera_provenance::Moment;
+use tessera_provenance::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
 
 /// What is known before a run on origins.
 #[derive(Clone, Debug)]
@@ -187,7 +187,7 @@ impl Explain<'_> {
                 format!("bytes ({})", each.join(", "))
             }
             Term::Nibbles([low, high]) => {
-                let half = |n: &tessera_exec::origin::Nibble| {
+                let half = |n: &tessera_provenance::Nibble| {
                     let which = if n.high { "high" } else { "low" };
                     format!("the {which} half of {}", self.bytes(&[n.of], None, depth + 1))
                 };

@@ -1,6 +1,6 @@
 //! Where an element comes from, and where an input element goes.
 //!
-//! A kernel runs once on origins, with a log of everything that moved ([`tessera_exec::origin::Log`]); no data is needed.
+//! A kernel runs once on origins, with a log of everything that moved ([`tessera_provenance::Log`]); no data is needed.
 //! [`back`] walks the log from its end, [`forward`] from its beginning.
 
 mod target;
@@ -12,9 +12,9 @@ pub use crate::symbolic::{Given, Moment};
 use crate::{Elem, Error, Missing, Result};
 use std::collections::HashSet;
 pub use target::Target;
-use tessera_exec::engine::memory::{MemoryId, is_buffer};
-use tessera_exec::origin::{Function, Log, Read, Source, Spot, Terms, Watch};
 use tessera_ir::{OpId, ValueId};
+use tessera_kernels::{MemoryId, is_buffer};
+use tessera_provenance::{Function, Log, Read, Source, Spot, Terms, Watch};
 
 /// Elements of one step that are shown by themselves; the rest is counted.
 const SHOWN: usize = 16;
@@ -168,7 +168,7 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
     let (first, len) = target.bytes(kernel, value, given)?;
     let memory = match kernel.need(value) {
         Need::Buffer(..) => log.buffer(value),
-        _ => Some(tessera_exec::origin::given(value)),
+        _ => Some(tessera_provenance::given(value)),
     };
     let Some(memory) = memory else {
         return Err(Error::request(format!("%{} has no contents to follow", target.name)));

@@ -3,8 +3,8 @@
 use crate::Elem;
 use crate::formula::number_text;
 use std::collections::BTreeSet;
-use tessera_exec::origin::{Term, TermId, Terms, Values};
 use tessera_isa::codec::{Number, Overflow};
+use tessera_provenance::{Term, TermId, Terms, Values};
 
 /// How many inputs are tried,
 const TRIALS: u64 = 160;

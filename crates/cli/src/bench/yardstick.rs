@@ -4,7 +4,7 @@ use super::ring::{Instructions, LINE, turns};
 use super::{Case, Work};
 use std::hint::black_box;
 use tessera::Result;
-use tessera_exec::kernels::AlignedBytes;
+use tessera_kernels::memory::AlignedBytes;
 
 /// What a case is compared with.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,14 @@
 //! Instructions made ready, kept for the next time.
 
-use super::memory::Memories;
-use crate::lower::{Effect, Failure, Prepared};
+use crate::lower::{Effect, Prepared};
 use rustc_hash::FxHashMap;
 use tessera_isa::diag::Diagnostic;
+use tessera_kernels::Failure;
+use tessera_kernels::memory::Memories;
 
 /// An instruction made ready for certain operands.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     pub key: Box<[u64]>,
     /// Copies the old contents into the result.
     pub init: Option<Prepared>,
@@ -28,7 +29,7 @@ impl Entry {
 
 /// Variants of instructions, by everything that they depend on.
 #[derive(Debug)]
-pub(crate) struct Cache {
+pub struct Cache {
     pub entries: Vec<Entry>,
     /// When the current variant was chosen, in the engine's count.
     pub epoch: u64,

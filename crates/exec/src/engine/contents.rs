@@ -1,17 +1,17 @@
 //! The contents of tiles: copied, read in logical order, and written.
 
 use super::Engine;
-use super::memory::{MemoryId, on_core};
 use super::tiles::{Object, TileId};
-use crate::defined::Area;
-use crate::lower::{Failure, byte_rows, failure};
-use crate::nest::{DST, Nest, SRC, lower_copy};
+use crate::lower::byte_rows;
 use smallvec::SmallVec;
 use std::ops::Range;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::ConvType;
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::Role;
+use tessera_kernels::memory::Area;
+use tessera_kernels::nest::{DST, Nest, SRC, lower_copy};
+use tessera_kernels::{Failure, MemoryId, failure, on_core};
 
 /// The contents of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct TileData {
     pub raw_defined: Vec<u8>,
 }
 
-pub(crate) struct UndefinedElement {
+pub struct UndefinedElement {
     pub row: u64,
     pub col: u64,
     pub memory: MemoryId,
@@ -41,7 +41,7 @@ pub(crate) struct UndefinedElement {
 
 impl Engine {
     /// Copies tiles, all at once: several may exchange their places.
-    pub(crate) fn copy_tiles(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
+    pub fn copy_tiles(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
         for (from, to) in copies {
             let valid = self.object(*from)?.valid;
             self.update(*to, |o| o.valid = valid)?;
@@ -89,7 +89,7 @@ impl Engine {
     }
 
     /// The bytes of a tile's declared area and which of them are defined; nothing where the core has none.
-    pub(crate) fn contents(&self, id: TileId, core: u8) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub fn contents(&self, id: TileId, core: u8) -> Option<(Vec<u8>, Vec<u8>)> {
         let o = self.object(id).ok()?;
         let arg = self.arg(o, Role::Tile);
         let len = o.bytes();
@@ -147,7 +147,7 @@ impl Engine {
     }
 
     /// Writes elements in logical order, row by row, into a tile's first rows and columns.
-    pub(crate) fn give(&mut self, id: TileId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
+    pub fn give(&mut self, id: TileId, rows: u64, cols: u64, elements: &[u8]) -> Result<(), Failure> {
         self.reserve_tile(id, 0)?;
         let o = self.object(id)?;
         let from = Layout::row_major(rows, cols, cols);
@@ -183,7 +183,7 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn first_undefined(&self, id: TileId, core: u8) -> Option<UndefinedElement> {
+    pub fn first_undefined(&self, id: TileId, core: u8) -> Option<UndefinedElement> {
         let o = self.object(id).ok()?;
         let memory_id = on_core(o.place.memory, core);
         let memory = self.memories.get(memory_id)?;

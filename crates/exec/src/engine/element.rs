@@ -1,17 +1,16 @@
 //! One element of a tile as a scalar (isa/irregular.md 9).
 
-use super::memory::MemoryId;
 use super::tiles::TileId;
 use super::{Engine, Refused};
-use crate::lower::{Failure, broken, failure};
-use crate::nest::read_bits;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
 use tessera_isa::sem::stored;
+use tessera_kernels::nest::read_bits;
+use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
 /// Where an element lies.
-pub(crate) struct Located {
+pub struct Located {
     pub memory: MemoryId,
     /// Its first byte there.
     pub start: usize,
@@ -30,18 +29,18 @@ impl Engine {
     }
 
     /// Where the element lies that an instruction names in storage order.
-    pub(crate) fn locate(&mut self, inst: &Inst, src: TileId) -> Result<Located, Failure> {
+    pub fn locate(&mut self, inst: &Inst, src: TileId) -> Result<Located, Failure> {
         self.reserve_tile(src, 0)?;
         let (place, index) = (self.object(src)?.place, inst.index_u64(Role::Index));
         let found = index.and_then(|k| stored(inst, 0, k)).zip(inst.tiles.first());
-        let ((row, col), tile) = found.ok_or_else(|| broken("no element has this index"))?;
+        let ((row, col), tile) = found.ok_or_else(|| internal_error("no element has this index"))?;
         let (elem, size) = (tile.tile.elem, tile.tile.elem.bits() as usize / 8);
         let start = place.at + tile.layout.offset(row, col).max(0) as usize * size;
         Ok(Located { memory: place.memory, start, elem, row, col })
     }
 
     /// The bits of an element.
-    pub(crate) fn fetch(&self, at: &Located) -> Result<u64, Failure> {
+    pub fn fetch(&self, at: &Located) -> Result<u64, Failure> {
         let Some(memory) = self.memories.get(at.memory) else { return Ok(0) };
         if self.memories.tracked && !memory.defined().has_all(at.start, at.elem.bits() as usize / 8) {
             let what = format!("element ({}, {}) of the tile was never written, and its value is used", at.row, at.col);

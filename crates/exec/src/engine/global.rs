@@ -1,15 +1,14 @@
 //! Pointers and views of global memory at run time (tile-model.md 7).
 
-use crate::engine::memory::{Memories, MemoryId};
-use crate::lower::{Failure, broken};
 use smallvec::SmallVec;
-use tessera_ir::Type;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{GlobalArg, ViewTag, ViewTags};
+use tessera_kernels::memory::Memories;
+use tessera_kernels::{Failure, MemoryId, internal_error};
 
 /// A pointer or a view.
 #[derive(Debug)]
-pub(crate) struct Global {
+pub struct Global {
     pub buffer: MemoryId,
     pub elem: Elem,
     /// The first element, counted from the buffer's start.
@@ -51,45 +50,7 @@ impl Default for Global {
     }
 }
 
-fn dense_strides(dims: &[u64]) -> SmallVec<[i64; 6]> {
-    let mut strides: SmallVec<[i64; 6]> = SmallVec::from_elem(1, dims.len());
-    let mut next = 1i64;
-    for (stride, dim) in strides.iter_mut().zip(dims).rev() {
-        *stride = next;
-        next = next.saturating_mul(i64::try_from(*dim).unwrap_or(i64::MAX));
-    }
-    strides
-}
-
 impl Global {
-    /// An argument of the kernel: its extents come from the type, and from the file where the type has `?`.
-    pub fn argument(ty: &Type, buffer: MemoryId, file_dims: &[u64], grows: bool) -> Option<Global> {
-        let (elem, dims, strided) = match ty {
-            Type::Ptr(elem, _) => (*elem, None, None),
-            Type::View(v) => (v.elem, Some(&v.dims), None),
-            Type::Memref(m) => (m.elem, Some(&m.dims), m.strided.as_ref()),
-            _ => return None,
-        };
-        let given = |k: usize| file_dims.get(k).copied().unwrap_or(0);
-        let dims: SmallVec<[u64; 6]> =
-            dims.into_iter().flatten().enumerate().map(|(k, d)| d.unwrap_or_else(|| given(k))).collect();
-        let dense = dense_strides(&dims);
-        let strides = match strided {
-            Some(s) => s.strides.iter().zip(&dense).map(|(s, d)| s.unwrap_or(*d)).collect(),
-            None => dense,
-        };
-        Some(Global {
-            buffer,
-            elem,
-            offset: strided.and_then(|s| s.offset).unwrap_or(0),
-            dims,
-            strides,
-            grows,
-            tags: tessera_ir::view::tags_of_type(ty),
-            ..Global::default()
-        })
-    }
-
     /// The view that an operand describes, in this buffer; what is not known counts as 0.
     pub fn of_arg(arg: &GlobalArg, buffer: MemoryId) -> Global {
         Global {
@@ -132,7 +93,7 @@ impl Global {
         match self.byte() {
             Some(byte) => Ok(byte),
             None if touched().is_none() => Ok(0),
-            None => Err(broken("a view starts at no byte of its buffer")),
+            None => Err(internal_error("a view starts at no byte of its buffer")),
         }
     }
 

@@ -4,14 +4,13 @@
 //! a pointer ([`Root::Host`]): it lies in a fixed memory, or in memory of the caller's own, which he *lends* for the time
 //! of an instruction.
 
-use super::memory::MemoryId;
 use super::tiles::TileId;
 use super::{Cache, Engine, OF_ALL, Place, Storage};
-use crate::kernels::AlignedBytes;
-use crate::lower::{Failure, failure};
 use tessera_isa::inst::Attrs;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
+use tessera_kernels::memory::AlignedBytes;
+use tessera_kernels::{Failure, MemoryId, failure};
 
 /// The addresses that a fixed memory reserves, and the pool. Only what is touched costs memory.
 const ROOM: usize = 1 << 28;

@@ -1,16 +1,16 @@
 //! Issuing instructions: checked and lowered the first time, and run.
 
-use super::memory::{Memory, MemoryId, on_core};
 use super::tiles::TileId;
 use super::{Cache, Engine, Entry, Global};
-use crate::lower::{Effect, Failure, Places, Prepared, failure};
-use crate::nest::Place;
+use crate::lower::{Effect, Places, Prepared};
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Inst};
 use tessera_isa::ops::{AttrName, Bind, Effect as Touched, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Apply, Map, Sem, Side, Step, effects};
+use tessera_kernels::memory::Memory;
+use tessera_kernels::{Failure, MemoryId, Place, failure, on_core};
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
 #[derive(Clone, Debug)]
@@ -36,19 +36,19 @@ pub struct Issued<'a> {
 }
 
 /// Does an instruction take attributes that SETFMATRIX (ops.md 7), SETHF32MODE or SETTF32MODE (matrix.md 5) left?
-pub(crate) fn is_configured(op: Opcode) -> bool {
+pub fn is_configured(op: Opcode) -> bool {
     let info = op.info();
     info.attrs.contains(&AttrName::Fmap) || matches!(info.sem, Sem::Contract { scaled: false, .. })
 }
 
 /// `valid-unset`.
-pub(crate) fn is_valid_set(op: Opcode, role: Role, valid: [Option<u64>; 2]) -> Result<(), Failure> {
+pub fn is_valid_set(op: Opcode, role: Role, valid: [Option<u64>; 2]) -> Result<(), Failure> {
     let unset = valid.iter().zip(["v_row", "v_col"]).find(|(extent, _)| extent.is_none());
     unset.map_or(Ok(()), |(_, name)| Err(tessera_check::valid_unset(op, role, name).into()))
 }
 
 /// Does an instruction write its view of global memory?
-pub(crate) fn stores(inst: &Inst) -> bool {
+pub fn stores(inst: &Inst) -> bool {
     inst.op.effect(inst.form, Role::Global) == Touched::Write
 }
 
@@ -162,7 +162,7 @@ impl Engine {
 
     /// Makes the variant with the current key the current one, if there is one for the view as it lies now.
     #[inline]
-    pub(crate) fn is_ready(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
+    pub fn is_ready(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
         let is_known = self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0));
         match view {
             Some(view) if is_known => self.fits(cache, inst, view),
@@ -172,7 +172,7 @@ impl Engine {
 
     /// Lies what was made ready for another place of the same buffer inside it here, too? A buffer that no file is
     /// bound to grows with what is stored.
-    pub(crate) fn fits(&mut self, cache: usize, inst: &Inst, view: &Global) -> Result<bool, Failure> {
+    pub fn fits(&mut self, cache: usize, inst: &Inst, view: &Global) -> Result<bool, Failure> {
         let Some(start) = view.byte() else { return Ok(false) };
         let Some(span) = self.caches.get(cache).and_then(|c| c.global_span()) else {
             // An empty window touches nothing.
@@ -192,7 +192,7 @@ impl Engine {
     }
 
     /// The instruction with everything known: its tiles as they are now, its view, and what was configured before.
-    pub(crate) fn instruction(
+    pub fn instruction(
         &self,
         mut inst: Inst,
         tiles: &[(Role, TileId)],
@@ -242,7 +242,7 @@ impl Engine {
     }
 
     /// Lowers an instruction that the rules let pass; `None` for one that only binds.
-    pub(crate) fn lowered(
+    pub fn lowered(
         &mut self,
         inst: &Inst,
         tiles: &[(Role, TileId)],
@@ -271,7 +271,7 @@ impl Engine {
         Prepared::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)
     }
 
-    pub(crate) fn copy_of(&mut self, from: TileId, to: TileId) -> Result<Prepared, Failure> {
+    pub fn copy_of(&mut self, from: TileId, to: TileId) -> Result<Prepared, Failure> {
         self.reserve_tile(from, 0)?;
         self.reserve_tile(to, 0)?;
         let (src, dst) = (self.object(from)?, self.object(to)?);
@@ -284,7 +284,7 @@ impl Engine {
     }
 
     /// Copies a window of a tile into a window of another one with elements of the same type.
-    pub(crate) fn copy_window(
+    pub fn copy_window(
         &mut self,
         cache: usize,
         (from, at): (TileId, [u64; 2]),
@@ -334,7 +334,7 @@ impl Engine {
     }
 
     /// Keeps what was made ready under the current key.
-    pub(crate) fn keep(
+    pub fn keep(
         &mut self,
         cache: usize,
         init: Option<Prepared>,
@@ -350,14 +350,14 @@ impl Engine {
 
     /// The byte of its buffer where the view of the current variant starts.
     #[inline]
-    pub(crate) fn start(&self, cache: usize, view: Option<&Global>) -> Result<usize, Failure> {
+    pub fn start(&self, cache: usize, view: Option<&Global>) -> Result<usize, Failure> {
         let touched = || self.caches.get(cache).and_then(Cache::global_span);
         view.map_or(Ok(0), |view| view.start(touched))
     }
 
     /// Runs the current variant; its view starts at byte `start` of its buffer.
     #[inline]
-    pub(crate) fn run(&mut self, cache: usize, start: usize) -> Result<Effect, Failure> {
+    pub fn run(&mut self, cache: usize, start: usize) -> Result<Effect, Failure> {
         match self.caches.get_mut(cache) {
             Some(cache) => cache.run(&mut self.memories, start, self.issued),
             None => Ok(Effect::default()),

@@ -13,7 +13,7 @@ use tessera_isa::inst::{ScalarArg, ScalarType};
 
 /// Every value that occurs, once, with its number.
 #[derive(Debug)]
-pub(crate) struct Numbered<T> {
+pub struct Numbered<T> {
     list: Vec<T>,
     ids: FxHashMap<T, u32>,
 }
@@ -41,7 +41,7 @@ impl<T: Clone + Eq + Hash> Numbered<T> {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Key(pub Vec<u64>);
+pub struct Key(pub Vec<u64>);
 
 impl Key {
     #[inline]

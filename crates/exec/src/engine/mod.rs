@@ -21,45 +21,40 @@
 //! assert_eq!(engine.read(nz, 0).unwrap().elements, vec![7; 1024]);
 //! ```
 
-mod again;
 mod cache;
-mod chain;
-pub(crate) mod combined;
 mod contents;
 mod element;
+mod fusion;
 mod global;
+mod handle;
 mod host;
 mod issue;
 mod key;
-pub mod memory;
 mod pool;
-mod share;
 mod tiles;
 mod transfer;
-mod turns;
-mod written;
 
-pub use again::Ticket;
-pub(crate) use cache::{Cache, Entry};
+pub use cache::{Cache, Entry};
 pub use contents::TileData;
-pub(crate) use contents::UndefinedElement;
-pub(crate) use global::Global;
+pub use contents::UndefinedElement;
+pub use global::Global;
+pub use handle::Ticket;
 pub use host::Pointed;
 pub use issue::{Issued, Refused};
-pub(crate) use issue::{is_configured, is_valid_set, stores};
+pub use issue::{is_configured, is_valid_set, stores};
 pub use pool::Storage;
+use tessera_kernels::Place;
 pub use tiles::TileId;
-pub(crate) use tiles::{Binding, Object};
+pub use tiles::{Binding, Object};
 pub use transfer::{Runs, combines};
-pub(crate) use turns::{Log, Turns};
 
-use crate::nest::Place;
 use key::{Key, Numbered};
-use memory::{Memories, Memory};
+
 use tessera_isa::inst::{Attrs, ConvType};
 use tessera_isa::layout::Layout;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile;
+use tessera_kernels::memory::{Memories, Memory};
 
 /// So many variants of one operation of a program are kept.
 const OF_ONE: usize = 256;
@@ -70,9 +65,9 @@ const OF_ALL: usize = 1024;
 /// Memories, tiles and instructions made ready.
 #[derive(Debug)]
 pub struct Engine {
-    pub(crate) profile: Profile,
-    pub(crate) memories: Memories,
-    pub(crate) objects: Vec<Object>,
+    pub profile: Profile,
+    pub memories: Memories,
+    pub objects: Vec<Object>,
     released: Vec<TileId>,
     kinds: Numbered<(Tile, Option<ConvType>)>,
     layouts: Numbered<Layout>,
@@ -80,18 +75,18 @@ pub struct Engine {
     /// The addresses of memory that the caller lends for an instruction, rising.
     lent: Vec<u64>,
     /// The vector core whose UB is its own.
-    pub(crate) core: u8,
+    pub core: u8,
     /// Is the other vector core somebody else's?
-    pub(crate) is_one_core: bool,
+    pub is_one_core: bool,
     /// Grows whenever a tile may have changed in anything but its contents.
-    pub(crate) epoch: u64,
+    pub epoch: u64,
     /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
-    pub(crate) config: Attrs,
+    pub config: Attrs,
     /// By operation of the program; one for all where there is none.
-    pub(crate) caches: Vec<Cache>,
-    pub(crate) key: Key,
-    pub(crate) issued: u64,
-    pub(crate) waiting: chain::Waiting,
+    pub caches: Vec<Cache>,
+    pub key: Key,
+    pub issued: u64,
+    pub waiting: fusion::Waiting,
 }
 
 impl Engine {
@@ -104,7 +99,7 @@ impl Engine {
     }
 
     /// The engine of a program with so many instructions.
-    pub(crate) fn of_program(profile: Profile, memories: Memories, instructions: usize) -> Self {
+    pub fn of_program(profile: Profile, memories: Memories, instructions: usize) -> Self {
         Engine::with(profile, memories, (0..instructions).map(|_| Cache::new(OF_ONE)).collect())
     }
 
@@ -125,7 +120,7 @@ impl Engine {
             caches,
             key: Key::default(),
             issued: 0,
-            waiting: chain::Waiting::default(),
+            waiting: fusion::Waiting::default(),
         }
     }
 

@@ -1,12 +1,11 @@
 //! The pool: storage of tiles that have no address, and who has which bytes of it.
 
-use super::memory::MemoryId;
 use super::{Engine, Place};
-use crate::lower::{Failure, failure};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use tessera_isa::profile::FP_ALIGN;
 use tessera_isa::tile::Loc;
+use tessera_kernels::{Failure, MemoryId, failure};
 
 /// One storage.
 #[derive(Clone, Copy, Debug)]

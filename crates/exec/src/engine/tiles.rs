@@ -4,15 +4,13 @@
 //! change objects and move no data.
 
 use super::Engine;
-use super::memory::{MemoryId, on_core};
-use crate::lower::{Failure, broken, failure};
-use crate::nest::Place;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::sem::scale_address;
 use tessera_isa::tile::{BLayout, Extent, Loc, Tile, TileType};
+use tessera_kernels::{Failure, MemoryId, Place, failure, internal_error, on_core};
 
 /// A tile of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,12 +20,12 @@ impl TileId {
     /// No tile; using it is an `internal` error.
     pub const NONE: TileId = TileId(u32::MAX);
 
-    pub(crate) const fn new(index: usize) -> TileId {
+    pub const fn new(index: usize) -> TileId {
         TileId(index as u32)
     }
 
     #[inline]
-    pub(crate) const fn index(self) -> usize {
+    pub const fn index(self) -> usize {
         self.0 as usize
     }
 
@@ -39,7 +37,7 @@ impl TileId {
 
 /// What decides where a tile lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Binding {
+pub enum Binding {
     Own,
     /// An address in the program.
     Manual,
@@ -51,7 +49,7 @@ pub(crate) enum Binding {
 
 /// A tile at run time.
 #[derive(Clone, Debug)]
-pub(crate) struct Object {
+pub struct Object {
     pub tile: Tile,
     pub conv: Option<ConvType>,
     /// The number of its type.
@@ -129,7 +127,7 @@ fn check_extents(tile: &Tile, valid: [Option<i64>; 2]) -> Result<(), Failure> {
 }
 
 fn no_tile() -> Failure {
-    broken("an operand is no tile of the engine")
+    internal_error("an operand is no tile of the engine")
 }
 
 impl Engine {
@@ -172,7 +170,7 @@ impl Engine {
     }
 
     /// A new tile, at an address of its memory or at a place in the pool.
-    pub(crate) fn add(&mut self, tile: Tile, conv: Option<ConvType>, address: Option<u64>, pool: u64) -> TileId {
+    pub fn add(&mut self, tile: Tile, conv: Option<ConvType>, address: Option<u64>, pool: u64) -> TileId {
         let (memory, at) = match address {
             Some(address) => (MemoryId::of_loc(tile.loc), address),
             None => (MemoryId::POOL, pool),
@@ -181,7 +179,7 @@ impl Engine {
     }
 
     /// A new tile at a place.
-    pub(crate) fn add_at(&mut self, tile: Tile, conv: Option<ConvType>, home: Place) -> TileId {
+    pub fn add_at(&mut self, tile: Tile, conv: Option<ConvType>, home: Place) -> TileId {
         let object = self.object_at(tile, conv, home);
         self.push(object)
     }
@@ -192,7 +190,7 @@ impl Engine {
     }
 
     /// Puts a tile somewhere, with these valid extents.
-    pub(crate) fn put_tile(&mut self, id: TileId, place: Place, valid: [u64; 2]) -> Result<(), Failure> {
+    pub fn put_tile(&mut self, id: TileId, place: Place, valid: [u64; 2]) -> Result<(), Failure> {
         self.update(id, |o| {
             o.restart();
             (o.place, o.binding, o.valid) = (place, Binding::Manual, valid.map(Some));
@@ -200,7 +198,7 @@ impl Engine {
     }
 
     /// Takes a tile's place away: whoever uses it is refused.
-    pub(crate) fn end_tile(&mut self, id: TileId) -> Result<(), Failure> {
+    pub fn end_tile(&mut self, id: TileId) -> Result<(), Failure> {
         self.update(id, |o| o.place = Place { memory: MemoryId::NONE, at: 0 })
     }
 
@@ -265,16 +263,16 @@ impl Engine {
         self.object(tile).map_or([None; 2], |o| o.valid)
     }
 
-    pub(crate) fn layout(&self, object: &Object) -> Layout {
+    pub fn layout(&self, object: &Object) -> Layout {
         self.layouts.get(object.layout).cloned().unwrap_or_else(|| object.tile.layout())
     }
 
     #[inline]
-    pub(crate) fn object(&self, id: TileId) -> Result<&Object, Failure> {
+    pub fn object(&self, id: TileId) -> Result<&Object, Failure> {
         self.objects.get(id.index()).ok_or_else(no_tile)
     }
 
-    pub(crate) fn object_mut(&mut self, id: TileId) -> Result<&mut Object, Failure> {
+    pub fn object_mut(&mut self, id: TileId) -> Result<&mut Object, Failure> {
         self.epoch += 1;
         self.objects.get_mut(id.index()).ok_or_else(no_tile)
     }
@@ -289,7 +287,7 @@ impl Engine {
     }
 
     /// The object as an operand.
-    pub(crate) fn arg(&self, object: &Object, role: Role) -> TileArg {
+    pub fn arg(&self, object: &Object, role: Role) -> TileArg {
         let Place { memory, at } = object.place;
         let (root, start) = match memory.as_host() {
             Some(slot) => (Some(Root::Host), self.lent.get(slot).copied().unwrap_or(0).wrapping_add(at as u64)),
@@ -309,17 +307,17 @@ impl Engine {
     }
 
     /// Makes a memory long enough.
-    pub(crate) fn reserve(&mut self, memory: MemoryId, end: u64) -> Result<(), Failure> {
+    pub fn reserve(&mut self, memory: MemoryId, end: u64) -> Result<(), Failure> {
         self.memories.reserve(memory, end)
     }
 
     /// Bytes that a tile spans, the gaps of a view included.
-    pub(crate) fn span(&self, o: &Object) -> u64 {
+    pub fn span(&self, o: &Object) -> u64 {
         if o.layout == o.own_layout { o.bytes() } else { o.tile.elem.bytes_of(self.layout(o).footprint()) }
     }
 
     /// Makes the memory of a tile long enough.
-    pub(crate) fn reserve_tile(&mut self, id: TileId, core: u8) -> Result<(), Failure> {
+    pub fn reserve_tile(&mut self, id: TileId, core: u8) -> Result<(), Failure> {
         let o = self.object(id)?;
         let end = (o.place.at as u64).saturating_add(self.span(o));
         self.reserve(on_core(o.place.memory, core), end)
@@ -349,7 +347,7 @@ impl Engine {
     }
 
     /// An instruction's result begins: all of it valid, at its own place unless TASSIGN named one before.
-    pub(crate) fn begin(&mut self, id: TileId) -> Result<(), Failure> {
+    pub fn begin(&mut self, id: TileId) -> Result<(), Failure> {
         self.update(id, |o| {
             o.restart_at(o.address());
             o.valid = o.extent().map(Some);
@@ -358,7 +356,7 @@ impl Engine {
 
     /// `alloc_tile`: the tile begins, with an address where one is given, here or by an earlier TASSIGN (syntax.md 1).
     /// Tells whether it lies at its own place.
-    pub(crate) fn alloc(&mut self, id: TileId, addr: Option<i64>, valid: [Option<i64>; 2]) -> Result<bool, Failure> {
+    pub fn alloc(&mut self, id: TileId, addr: Option<i64>, valid: [Option<i64>; 2]) -> Result<bool, Failure> {
         let o = self.object(id)?;
         check_extents(&o.tile, valid)?;
         let place = match addr {
@@ -397,7 +395,7 @@ impl Engine {
     }
 
     /// What TFILLPAD_EXPAND does to a dynamic valid region.
-    pub(crate) fn expand_valid(&mut self, id: TileId) -> Result<(), Failure> {
+    pub fn expand_valid(&mut self, id: TileId) -> Result<(), Failure> {
         self.update(id, |o| {
             let declared = [(o.tile.v_row, o.tile.rows), (o.tile.v_col, o.tile.cols)];
             for (v, (extent, declared)) in o.valid.iter_mut().zip(declared) {
@@ -409,7 +407,7 @@ impl Engine {
     }
 
     /// The destination becomes the window of the source's storage that TSUBVIEW or `pto.subset` asks for (ops.md 10).
-    pub(crate) fn window(&mut self, inst: &Inst, src: TileId, dst: TileId) -> Result<(), Failure> {
+    pub fn window(&mut self, inst: &Inst, src: TileId, dst: TileId) -> Result<(), Failure> {
         let (from, to) = (self.object(src)?, self.object(dst)?);
         let [row, col] = [Role::Row, Role::Col].map(|role| inst.index(role).unwrap_or(i128::MAX));
         let found = u64::try_from(row).ok().zip(u64::try_from(col).ok());
@@ -427,7 +425,7 @@ impl Engine {
 
     /// The destination becomes a view of the source; where an instruction works in place, only one without an address
     /// of its own.
-    pub(crate) fn bind(&mut self, how: Bind, src: TileId, dst: TileId, is_result: bool) -> Result<(), Failure> {
+    pub fn bind(&mut self, how: Bind, src: TileId, dst: TileId, is_result: bool) -> Result<(), Failure> {
         let binding = if how == Bind::InPlace { Binding::Inplace } else { Binding::View };
         let (from, to) = (self.object(src)?, self.object(dst)?);
         if how == Bind::Scale {

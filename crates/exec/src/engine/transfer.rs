@@ -1,18 +1,17 @@
 //! What goes in and out: TLOAD and TSTORE of a caller's bytes, and tiles as bytes.
 
 use super::issue::stores;
-use super::memory::{Memory, MemoryId, Taken, on_core};
 use super::tiles::TileId;
 use super::{Engine, Global, Issued, Refused};
-use crate::kernels::AlignedBytes;
-use crate::lower::{Effect, Failure, Places, Prepared};
-use crate::nest::Place;
+use crate::lower::{Effect, Places, Prepared};
 use std::ops::Range;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{GlobalArg, Inst, ScatterAtomic};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
+use tessera_kernels::memory::{AlignedBytes, Memory, Taken};
+use tessera_kernels::{Failure, MemoryId, Place, on_core};
 
 /// Runs of bytes that were written: where each starts, and its bytes.
 pub type Runs = Vec<(usize, Vec<u8>)>;

@@ -4,21 +4,20 @@
 //! defined and no element of the view is met again, kernels do both. Else they run element by element in row-major order; one
 //! that is not defined changes nothing. What was combined is logged where blocks are put together later (isa/structure.md 4).
 
-use crate::defined::Value;
-use crate::engine::combined::Combination;
-use crate::engine::memory::Memories;
-use crate::kernels::{Conversion, Convert, Kernel, Level, Mapped, Params, Sides};
-use crate::lower::{Effect, Failure, Lowering, Operand, missing};
-use crate::nest::{DST, Map, Nest, Nests, OPERANDS, OutOfBounds, Place, lower, read_bits};
+use crate::definedness::Value;
+use crate::lower::{Effect, Lowering, Operand, missing};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 use tessera_isa::sem::{Apply, Arg, Fixpipe, Func};
+use tessera_kernels::memory::{Combination, Memories};
+use tessera_kernels::nest::{DST, Map, Nest, Nests, OPERANDS, OutOfBounds, lower, read_bits};
+use tessera_kernels::{Conversion, Convert, Failure, Kernel, Level, Mapped, Params, Place, Sides};
 
 /// Such a store, made ready.
 #[derive(Clone, Debug)]
-pub(crate) struct Combine {
+pub struct Combine {
     /// What becomes of an element of the view and a fresh one, and what a fresh one is made by.
     op: Func,
     first: Func,
@@ -69,7 +68,7 @@ impl Element {
 
 /// The same store at once: fresh elements are made side by side, in the order in which those of the view lie.
 #[derive(Clone, Debug)]
-pub(crate) struct AtOnce {
+pub struct AtOnce {
     made: SmallVec<[Made; 1]>,
     how: Arc<Combination>,
 }
@@ -179,12 +178,7 @@ impl Combine {
 
 impl Lowering<'_> {
     /// What is there is combined with something new; the first argument is what is there.
-    pub(crate) fn combined(
-        &mut self,
-        apply: &Apply,
-        to: Operand,
-        from: SmallVec<[(Operand, Map); 3]>,
-    ) -> Result<(), Failure> {
+    pub fn combined(&mut self, apply: &Apply, to: Operand, from: SmallVec<[(Operand, Map); 3]>) -> Result<(), Failure> {
         let (extent, elem, (op, first)) = (apply.extent, to.elem, apply.func.combined());
         let mut numbers: SmallVec<[u8; OPERANDS]> = SmallVec::from_iter([to.number]);
         numbers.extend(from.iter().map(|(operand, _)| operand.number));

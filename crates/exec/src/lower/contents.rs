@@ -1,10 +1,6 @@
 //! Rules about what tiles hold: zero divisors (`-zero`), and operands beyond what hardware computes exactly (`-range`).
 //! They are asked when the instruction runs, before it writes anything (isa/elementwise.md 2).
 
-use crate::defined::Area;
-use crate::engine::memory::{Memories, Memory};
-use crate::lower::{Failure, failure};
-use crate::nest::{Map, Place, read_bits};
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
@@ -13,13 +9,16 @@ use tessera_isa::inst::Inst;
 use tessera_isa::layout::Layout;
 use tessera_isa::ops::{Role, RuleKind};
 use tessera_isa::sem::Func;
+use tessera_kernels::memory::{Area, Memories, Memory};
+use tessera_kernels::nest::{Map, read_bits};
+use tessera_kernels::{Failure, Place, failure};
 
 /// Hardware computes remainders of i32 in f32: exactly up to here.
 const EXACT: i128 = 1 << 24;
 
 /// One such rule of a step.
 #[derive(Clone, Debug)]
-pub(crate) struct ContentRule {
+pub struct ContentRule {
     rule: &'static str,
     /// The function that has no result for some arguments; without one, every argument has to be in range.
     func: Option<Func>,
@@ -30,7 +29,7 @@ pub(crate) struct ContentRule {
 
 /// An argument, as these rules see it.
 #[derive(Clone, Debug)]
-pub(crate) enum ContentArg {
+pub enum ContentArg {
     Scalar(Elem, u64),
     Tile { role: Role, operand: u8, elem: Elem, layout: Box<Layout>, map: Map, area: Area },
 }
@@ -74,7 +73,7 @@ impl ContentRule {
     }
 
     /// The first element that breaks the rule.
-    pub fn broken(&self, memories: &Memories, places: &[Place]) -> Option<Diagnostic> {
+    pub fn internal_error(&self, memories: &Memories, places: &[Place]) -> Option<Diagnostic> {
         let may_be = |is_suspect: fn(&[u8]) -> bool, (_, arg): &(usize, ContentArg)| {
             arg.runs(memories, places).any(is_suspect) || matches!(arg, ContentArg::Scalar(..))
         };

@@ -1,18 +1,18 @@
 //! Steps that data decides: how many columns an indexed TCONCAT joins (ops.md 6), and which elements TGATHER picks
 //! (irregular.md 4).
 
-use crate::engine::memory::Memories;
-use crate::kernels::{Staged, What};
-use crate::lower::{Effect, Failure, Places, Prepared, broken, failure, operand};
-use crate::nest::{Place, read_bits};
+use crate::lower::{Effect, Places, Prepared, operand};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Role;
 use tessera_isa::sem::{Apply, Map, Side, Step};
+use tessera_kernels::memory::Memories;
+use tessera_kernels::nest::read_bits;
+use tessera_kernels::{Failure, Place, Staged, What, failure, internal_error};
 
 /// An indexed TCONCAT, lowered again whenever its counts change.
 #[derive(Clone, Debug)]
-pub(crate) struct Joined {
+pub struct Joined {
     inst: Inst,
     tiles: Vec<Place>,
     /// The counts that `lowered` was made for, in columns.
@@ -135,11 +135,11 @@ impl Joined {
 }
 
 fn no_counts() -> Failure {
-    broken("an indexed TCONCAT has no counts")
+    internal_error("an indexed TCONCAT has no counts")
 }
 
 /// Are the indices of a gather written, and in the tile that they point into? Nothing has moved yet.
-pub(crate) fn check_indices(staged: &Staged, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
+pub fn check_indices(staged: &Staged, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
     let (What::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
         return Ok(());
     };

@@ -1,11 +1,7 @@
 //! Scatters, sorts and merges (isa/irregular.md 4 and 6) of tiles that lie row by row: the same bytes as their routes come
 //! to, without listing them. What is undefined, out of range or worth a warning goes by the routes.
 
-use crate::defined::ByteSet;
-use crate::engine::memory::{Memories, Memory, MemoryId};
-use crate::kernels::{are_below, fold_indices, merge, scatter, sort};
 use crate::lower::operand;
-use crate::nest::Place;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,6 +10,8 @@ use tessera_isa::inst::Inst;
 use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Routing;
+use tessera_kernels::memory::{ByteSet, Memories, Memory};
+use tessera_kernels::{MemoryId, Place, are_below, fold_indices, merge, scatter, sort};
 
 /// Bytes of a record.
 const RECORD: usize = 8;
@@ -78,7 +76,7 @@ impl Rows {
 
 /// Such an instruction.
 #[derive(Clone, Debug)]
-pub(crate) struct Direct {
+pub struct Direct {
     what: What,
     /// What is read, and what is written.
     sources: SmallVec<[Rows; 4]>,

@@ -4,10 +4,11 @@
 //! rows lie `strideW` pixels apart and neighbouring columns side by side, so what falls inside the image is a nest and
 //! the rest is filled.
 
-use crate::lower::{Failure, Lowering, operand};
-use crate::nest::{Map, Nests, Operand, SRC, lower};
+use crate::lower::{Lowering, operand};
 use tessera_isa::layout::{Axis, Layout};
 use tessera_isa::sem::{Img2col, Rect};
+use tessera_kernels::Failure;
+use tessera_kernels::nest::{Map, Nests, Operand, SRC, lower};
 
 /// Rows of the destination that share image, depth and output row.
 struct RowPiece {
@@ -33,7 +34,7 @@ struct ColPiece {
 }
 
 impl Lowering<'_> {
-    pub(crate) fn img2col(&mut self, src: usize, dst: usize, conv: &Img2col) -> Result<(), Failure> {
+    pub fn img2col(&mut self, src: usize, dst: usize, conv: &Img2col) -> Result<(), Failure> {
         let Some([oh, ow]) = conv.output() else {
             return Ok(());
         };

@@ -1,13 +1,11 @@
 //! From the steps of an instruction to nests, fills and defined bits.
 
-use crate::defined::{Area, Pattern, Shadow, ShadowMove, Usual, Value};
-use crate::kernels::{Conversion, Mapped, Params, Staged, What};
+use crate::definedness::{Pattern, Shadow, ShadowMove, Usual, Value};
 use crate::lower::data::Joined;
 use crate::lower::routed::RoutedRun;
 use crate::lower::{
-    ContentArg, ContentRule, Failure, FromTile, Looked, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+    ContentArg, ContentRule, FromTile, Looked, ParamAt, ParamSource, Places, Prepared, operand, refuse,
 };
-use crate::nest::{self, DST, Nests, OPERANDS, Plan, SRC, lower, lower_copy, lower_fill};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_isa::diag::Diagnostic;
@@ -16,17 +14,21 @@ use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::layout::{Axis, Digit, Layout};
 use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Quant, Rect, Reduce, Side, Step};
 use tessera_isa::tile::BLayout;
+use tessera_kernels::memory::Area;
+use tessera_kernels::nest::{self, DST, Nests, OPERANDS, SRC, lower, lower_copy, lower_fill};
+use tessera_kernels::{Conversion, Failure, Mapped, Params, Staged, What};
+use tessera_kernels::{Plan, PlanStep};
 
 /// Steps that are being lowered.
-pub(crate) struct Lowering<'a> {
+pub struct Lowering<'a> {
     pub inst: &'a Inst,
     at: Places<'a>,
-    steps: Vec<nest::Step>,
+    steps: Vec<PlanStep>,
     pub made: Prepared,
 }
 
 /// The layout, element and number of one side of a step.
-pub(crate) struct Operand {
+pub struct Operand {
     pub number: u8,
     pub layout: Layout,
     pub elem: Elem,
@@ -34,7 +36,7 @@ pub(crate) struct Operand {
 
 impl Prepared {
     /// Lowers these steps of an instruction.
-    pub(crate) fn of_steps(inst: &Inst, steps: &[Step], at: Places<'_>) -> Result<Self, Failure> {
+    pub fn of_steps(inst: &Inst, steps: &[Step], at: Places<'_>) -> Result<Self, Failure> {
         let made = Prepared {
             plan: Plan::default(),
             places: Prepared::all_places(at),
@@ -68,7 +70,7 @@ impl Prepared {
     }
 }
 
-pub(crate) fn missing(what: &str) -> Failure {
+pub fn missing(what: &str) -> Failure {
     Box::new(Diagnostic::error("operand-count", format!("the instruction has no {what}; give it one")))
 }
 
@@ -311,7 +313,7 @@ impl Lowering<'_> {
             return Err(missing("such tile"));
         };
         let staged = Staged::select(extent, (mask.number, &mask.layout, mask.elem), [x, y], self.staged(dst)?);
-        self.steps.push(nest::Step::Staged(Arc::new(staged)));
+        self.steps.push(PlanStep::Staged(Arc::new(staged)));
         Ok(())
     }
 
@@ -335,7 +337,7 @@ impl Lowering<'_> {
         if matches!(staged.what, What::Gather { .. }) {
             self.made.indexed = Some(staged.clone());
         }
-        self.steps.push(nest::Step::Staged(staged.clone()));
+        self.steps.push(PlanStep::Staged(staged.clone()));
         if self.at.tracked {
             let reads = staged.inputs.iter().map(|s| (s.operand, Area::of_nests(&s.nests, SRC))).collect();
             let (dst, to) = (staged.output.operand, Area::of_nests(&staged.output.nests, DST));
@@ -345,7 +347,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(crate) fn copy(&mut self, src: u8, dst: u8, nests: Nests) {
+    pub fn copy(&mut self, src: u8, dst: u8, nests: Nests) {
         self.moved(&[dst, src], nests, Value::Bits);
     }
 
@@ -354,11 +356,11 @@ impl Lowering<'_> {
         let [dst, reads @ ..] = numbers else { return };
         let [dst, src] = [*dst, reads.first().copied().unwrap_or(*dst)];
         self.steps.extend(nests.iter().cloned().filter_map(|nest| match &value {
-            Value::Bits => Some(nest::Step::Copy { src, dst, nest }),
-            Value::Converted(conversion, _) => Some(nest::Step::Convert { src, dst, nest, conversion: *conversion }),
+            Value::Bits => Some(PlanStep::Copy { src, dst, nest }),
+            Value::Converted(conversion, _) => Some(PlanStep::Convert { src, dst, nest, conversion: *conversion }),
             // See `selected`.
             Value::Mapped(Mapped { func: Func::Select { .. }, .. }) => None,
-            Value::Mapped(mapped) => Some(nest::Step::Map { operands: numbers.into(), nest, mapped: mapped.clone() }),
+            Value::Mapped(mapped) => Some(PlanStep::Map { operands: numbers.into(), nest, mapped: mapped.clone() }),
             Value::Staged(_) => None,
         }));
         self.followed(numbers, nests, value, false);
@@ -391,7 +393,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(crate) fn fill(&mut self, dst: usize, rect: Rect, bits: u64) -> Result<(), Failure> {
+    pub fn fill(&mut self, dst: usize, rect: Rect, bits: u64) -> Result<(), Failure> {
         let tile = self.tile(dst)?;
         let (layout, width) = (&tile.layout, tile.tile.elem.bits());
         let fills = lower_fill([rect.row, rect.col], [rect.rows, rect.cols], layout, width, bits);
@@ -407,7 +409,7 @@ impl Lowering<'_> {
                 let area = Area::of_runs(fills.iter().map(|f| f.runs()));
                 self.made.shadow.push(Shadow::Set { operand: dst, area, pattern: Pattern::new(width, bits) });
             }
-            let steps = fills.iter().cloned().map(|fill| nest::Step::Fill { dst, fill });
+            let steps = fills.iter().cloned().map(|fill| PlanStep::Fill { dst, fill });
             self.steps.extend(steps);
         }
         Ok(())
@@ -440,7 +442,7 @@ fn rect_area(tile: &TileArg, rect: Rect) -> Area {
 }
 
 /// The bytes of a tile's declared area.
-pub(crate) fn declared_area(tile: &TileArg) -> Area {
+pub fn declared_area(tile: &TileArg) -> Area {
     if tile.layout == tile.tile.layout() {
         return Area::range(0, tile.tile.bytes());
     }
@@ -448,7 +450,7 @@ pub(crate) fn declared_area(tile: &TileArg) -> Area {
 }
 
 /// The bytes of a declared area in order, as one row; a view keeps its source's pitch between the lines.
-pub(crate) fn byte_rows(tile: &TileArg) -> Layout {
+pub fn byte_rows(tile: &TileArg) -> Layout {
     let bytes = tile.tile.bytes();
     if tile.layout == tile.tile.layout() {
         return Layout::row_major(1, bytes, bytes);

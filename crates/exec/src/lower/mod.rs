@@ -1,21 +1,20 @@
 //! From an instruction with all its values to nests that run again and again.
 
 mod combine;
+mod compiled;
 mod contents;
-pub(crate) mod data;
+pub mod data;
 mod direct;
 mod img2col;
 mod inst;
 mod params;
-mod prepared;
-pub(crate) mod routed;
-mod table;
+pub mod routed;
+mod table_access;
 
-pub(crate) use combine::*;
-pub(crate) use contents::*;
-pub(crate) use direct::Direct;
-pub(crate) use inst::*;
-pub(crate) use params::*;
-pub use prepared::Failure;
-pub(crate) use prepared::*;
-pub(crate) use table::*;
+pub use combine::*;
+pub use compiled::*;
+pub use contents::*;
+pub use direct::Direct;
+pub use inst::*;
+pub use params::*;
+pub use table_access::*;

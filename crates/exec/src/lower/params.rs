@@ -1,15 +1,13 @@
 //! Where the parameters of a quantizing instruction come from (fixpipe.md 1 and 3).
 
-use crate::engine::memory::Memories;
-use crate::kernels::Params;
-use crate::lower::{Failure, broken, failure};
-use crate::nest::Place;
 use tessera_isa::codec::{QuantFault, QuantParam};
 use tessera_isa::elem::Elem;
+use tessera_kernels::memory::Memories;
+use tessera_kernels::{Failure, Params, Place, failure, internal_error};
 
 /// Where the parameter of a converted element comes from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum ParamAt {
+pub enum ParamAt {
     None,
     /// It is always the same.
     Fixed(QuantParam),
@@ -23,7 +21,7 @@ pub(crate) enum ParamAt {
 
 /// The parameters of a prepared instruction.
 #[derive(Clone, Debug)]
-pub(crate) enum ParamSource {
+pub enum ParamSource {
     /// None, or the same ones every time.
     Fixed(Params),
     /// Those that lie in a Scaling tile when the instruction runs.
@@ -31,7 +29,7 @@ pub(crate) enum ParamSource {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct FromTile {
+pub struct FromTile {
     /// The operand, and where the first parameter lies in it.
     pub operand: u8,
     pub offset: usize,
@@ -67,7 +65,7 @@ impl ParamSource {
 impl FromTile {
     fn load(&mut self, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
         let operand = memories.operand(places, self.operand);
-        let (at, memory) = operand.ok_or_else(|| broken("the quantization parameters lie nowhere"))?;
+        let (at, memory) = operand.ok_or_else(|| internal_error("the quantization parameters lie nowhere"))?;
         let (start, len) = (at + self.offset, self.count * 8);
         let missing = if memories.tracked { memory.defined().first_missing(start, len) } else { None };
         let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);
@@ -94,7 +92,7 @@ impl FromTile {
 }
 
 /// The message about a parameter that does not fit.
-pub(crate) fn refuse(fault: QuantFault, bits: u64, column: Option<u64>, dst: Elem) -> Failure {
+pub fn refuse(fault: QuantFault, bits: u64, column: Option<u64>, dst: Elem) -> Failure {
     let which = column.map_or("the quantization parameter".to_string(), |c| format!("fp[{c}]"));
     let (what, help) = match fault {
         QuantFault::Sign => {

@@ -1,18 +1,19 @@
 //! Instructions whose data decides what goes where (isa/irregular.md): what they come to is asked for at every run, and
 //! nothing is written before all of it is known.
 
-use crate::defined::{Area, Shadow, ShadowMove};
-use crate::engine::memory::Memories;
-use crate::lower::{Direct, Failure, operand};
-use crate::nest::{Dim, Nest, Place, read_bits};
+use crate::definedness::{Shadow, ShadowMove};
+use crate::lower::{Direct, operand};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use tessera_isa::inst::Inst;
 use tessera_isa::sem::{From, Route, Routes, Routing, routes};
+use tessera_kernels::memory::{Area, Memories};
+use tessera_kernels::nest::{Dim, Nest, read_bits};
+use tessera_kernels::{Failure, Place};
 
 /// Such an instruction, and what its last run came to.
 #[derive(Clone, Debug)]
-pub(crate) struct RoutedRun {
+pub struct RoutedRun {
     inst: Inst,
     how: Routing,
     direct: Option<Direct>,

@@ -4,7 +4,7 @@ use super::{Extents, Kernel};
 use crate::fill::Fill;
 use crate::npy::{self, Array};
 use crate::{ConvType, Elem, Error, Missing, Result};
-use tessera_exec::interp::Input;
+use tessera_interp::Input;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{ScalarType, Sign, Type, ValueId};
 use tessera_isa::codec::{Number, Overflow};

@@ -3,7 +3,7 @@
 use super::{Bindings, Kernel, Need};
 use crate::npy::Array;
 use crate::{Diagnostic, Elem, Element, Error, Number, Profile, Result};
-use tessera_exec::interp::{Input, Outcome, PrintedWhat, TileData};
+use tessera_interp::{Input, Outcome, PrintedWhat, TileData};
 use tessera_ir::{Type, ValueId};
 
 /// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.

@@ -2,7 +2,7 @@
 
 use super::{Bindings, Kernel};
 use std::sync::{Arc, Mutex};
-use tessera_exec::interp::{Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
+use tessera_interp::{Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Inst, TileArg};

@@ -5,7 +5,7 @@ use super::range::Range;
 use super::{Kernel, Need};
 use crate::Elem;
 use std::collections::BTreeMap;
-use tessera_exec::interp::Input;
+use tessera_interp::Input;
 use tessera_ir::edges::{Control, Edge, For, When};
 use tessera_ir::scalar::{compute, widths};
 use tessera_ir::{Arg, BlockId, Op, OpId, OpKind, Type, ValueId, fifo};

@@ -4,7 +4,7 @@ use super::Program;
 use crate::{Error, Profile, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
-use tessera_exec::interp::{Input, Limits, Outcome, Progress, Run};
+use tessera_interp::{Input, Limits, Outcome, Progress, Run};
 use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::codec::Number;
 use tessera_plan::Placement;

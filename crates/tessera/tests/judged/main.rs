@@ -6,7 +6,7 @@ mod random;
 
 use tessera::program::Bindings;
 use tessera::{Diagnostic, Kernel, OrderMode, OrderOptions, Profile, Program, Verdict};
-use tessera_exec::interp::Input;
+use tessera_interp::Input;
 use tessera_isa::codec::Number;
 
 const TILE: &str = "!pto.tile_buf<vec, 16x16xf32>";

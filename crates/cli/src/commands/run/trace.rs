@@ -3,7 +3,7 @@
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
 use tessera::program::Outcome;
-use tessera_exec::interp::TraceWrite;
+use tessera_interp::TraceWrite;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Record {

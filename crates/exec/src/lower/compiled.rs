@@ -1,0 +1,311 @@
+//! Instructions made ready: lowered once, run any number of times.
+//!
+//! [`Prepared::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and beside
+//! it to what happens to defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
+
+use crate::definedness::{Shadow, Source, Usual};
+use crate::lower::data::{self, Joined};
+use crate::lower::routed::RoutedRun;
+use crate::lower::{Combine, ContentRule, Looked, ParamSource};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::Inst;
+use tessera_isa::sem;
+use tessera_kernels::memory::{Area, Memories, Memory};
+use tessera_kernels::nest::OutOfBounds;
+use tessera_kernels::{Failure, Plan};
+use tessera_kernels::{MemoryId, Part, Place, Staged, on_core};
+
+/// Where the operands of an instruction lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// The tiles, in the order of [`Inst::tiles`], on core 0.
+    pub tiles: &'a [Place],
+    pub global: Option<MemoryId>,
+    pub tracked: bool,
+}
+
+/// An instruction made ready.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub plan: Plan,
+    pub places: SmallVec<[Place; 8]>,
+    pub shadow: SmallVec<[Shadow; 2]>,
+    pub usual: Usual,
+    pub params: ParamSource,
+    pub joined: Option<Box<Joined>>,
+    pub routed: Option<Box<RoutedRun>>,
+    pub looked: Option<Box<Looked>>,
+    /// What is picked by indices.
+    pub indexed: Option<Arc<Staged>>,
+    /// What is asked about the contents of operands, and the last warning of it.
+    pub contents: SmallVec<[ContentRule; 2]>,
+    pub warning: Option<Failure>,
+    /// What is combined with what is there.
+    pub combines: Vec<Combine>,
+    /// What the view of global memory touches, relative to its first element.
+    pub global: Option<Area>,
+    /// Does nothing depend on contents? Most instructions are such, and a loop of tiny ones notices each question.
+    pub is_plain: bool,
+    /// The bytes that it touches, where they can be moved later, together with those of instructions after it; else 0.
+    pub shared: u64,
+}
+
+/// What a run did that is worth knowing, a bit each. They are one word: who reads several bytes that were written one by one waits
+/// until everything that was stored before them, which is what the instruction moved, has left for the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effect(usize);
+
+impl Effect {
+    /// Undefined bytes were stored to global memory, as zeros.
+    pub const STORED_UNDEFINED: Effect = Effect(1);
+    /// Something that is not defined reached a destination, or was made undefined.
+    pub const LEFT_UNDEFINED: Effect = Effect(2);
+    /// There is a warning about the contents of operands.
+    pub const WARNED: Effect = Effect(4);
+
+    #[inline]
+    pub fn has(self, other: Effect) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Adds one of them, if it is so.
+    #[inline]
+    pub fn add(&mut self, other: Effect, is_so: bool) {
+        self.0 |= if is_so { other.0 } else { 0 };
+    }
+}
+
+/// The number of a tile operand's copy on a core.
+pub fn operand(tile: usize, core: u8) -> u8 {
+    (tile * 2 + usize::from(core)) as u8
+}
+
+impl Prepared {
+    /// Lowers an instruction whose values are all known.
+    pub fn new(inst: &Inst, at: Places<'_>) -> Result<Self, Failure> {
+        let Some(steps) = sem::steps(inst) else {
+            let what = format!("{} cannot run in this form; give it all its operands", inst.op.title());
+            return Err(Box::new(Diagnostic::error("not-executable", what)));
+        };
+        Prepared::of_steps(inst, &steps, at)
+    }
+
+    /// The operands of an instruction by number: each tile on core 0 and core 1, then the view.
+    pub fn all_places(at: Places<'_>) -> SmallVec<[Place; 8]> {
+        let mut places: SmallVec<[Place; 8]> = SmallVec::new();
+        for tile in at.tiles {
+            for core in [0, 1] {
+                places.push(Place { memory: on_core(tile.memory, core), at: tile.at });
+            }
+        }
+        places.extend(at.global.map(|memory| Place { memory, at: 0 }));
+        places
+    }
+
+    /// Runs the instruction; `global` is the byte of its buffer where the view starts.
+    #[inline]
+    pub fn run(&mut self, memories: &mut Memories, global: usize) -> Result<Effect, Failure> {
+        self.set_view(global);
+        if self.is_plain { self.change(memories) } else { self.run_by_contents(memories, global) }
+    }
+
+    /// Does data decide what goes where?
+    fn is_routed(&self) -> bool {
+        self.joined.is_some() || self.looked.is_some() || self.indexed.is_some() || self.routed.is_some()
+    }
+
+    /// Does it run the same whatever its operands hold?
+    pub fn reads_no_contents(&self) -> bool {
+        !self.is_routed() && self.contents.is_empty() && matches!(self.params, ParamSource::Fixed(_))
+    }
+
+    #[inline(never)]
+    fn run_by_contents(&mut self, memories: &mut Memories, global: usize) -> Result<Effect, Failure> {
+        if let Some(joined) = &mut self.joined {
+            return joined.run(memories, &self.places);
+        }
+        if let Some(looked) = &mut self.looked {
+            return looked.run(memories, &self.places, global);
+        }
+        self.params.load(memories, &self.places)?;
+        if let Some(indexed) = &self.indexed {
+            data::check_indices(indexed, memories, &self.places)?;
+        }
+        let mut warned = self.ask_contents(memories)?;
+        if let Some(routed) = &mut self.routed {
+            self.warning = routed.find(memories, &self.places)?;
+            warned = self.warning.is_some();
+        }
+        let mut effect = self.change(memories)?;
+        effect.add(Effect::WARNED, warned);
+        if let Some(routed) = &self.routed {
+            effect.add(Effect::LEFT_UNDEFINED, routed.run(memories, &self.places));
+        }
+        Ok(effect)
+    }
+
+    /// Asks the rules about contents; tells whether there is a warning.
+    fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
+        self.warning = None;
+        for rule in self.contents.iter().filter(|_| !memories.stands_for_all) {
+            match rule.internal_error(memories, &self.places) {
+                Some(found) if found.is_error() => return Err(Box::new(found)),
+                found => self.warning = found.map(Box::new).or(self.warning.take()),
+            }
+        }
+        Ok(self.warning.is_some())
+    }
+
+    #[inline]
+    fn change(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        // What is as it was seen has no view of global memory.
+        if self.usual.is_as_seen(memories) && self.combines.is_empty() {
+            self.move_bytes(memories)?;
+            return Ok(Effect::default());
+        }
+        self.change_defined(memories)
+    }
+
+    #[inline(never)]
+    fn change_defined(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        if self.claim(memories) { self.change_here(memories) } else { self.change_aside(memories) }
+    }
+
+    /// May it write where its view is? Not where that is another block's.
+    fn claim(&self, memories: &mut Memories) -> bool {
+        let (Some(area), Some(view)) = (&self.global, self.places.last()) else { return true };
+        memories.get_mut(view.memory).is_none_or(|memory| memory.claim(area.at(view.at)))
+    }
+
+    /// Writes what another block has in the array of all where nobody else does.
+    #[cold]
+    fn change_aside(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        let memory = self.places.last().map(|view| view.memory);
+        memory.and_then(|memory| memories.get_mut(memory)).into_iter().for_each(Memory::swap_aside);
+        let done = self.change_here(memories);
+        if let (Some(area), Some(view)) = (&self.global, self.places.last())
+            && let Some(memory) = memories.get_mut(view.memory)
+        {
+            memory.sort_out(area.at(view.at));
+        }
+        done
+    }
+
+    fn change_here(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
+        let is_defined = self.usual.holds(memories, &self.places);
+        let mut effect = if is_defined {
+            self.move_bytes(memories)?;
+            let effect = self.usual.written(memories, &self.places);
+            self.usual.see(memories, &self.places);
+            effect
+        } else {
+            self.change_each(memories)?
+        };
+        for combine in &self.combines {
+            combine.run(memories, &self.places, self.params.loaded(), is_defined, &mut effect);
+        }
+        if self.global.is_some() {
+            self.note_stores(memories);
+        }
+        Ok(effect)
+    }
+
+    /// Step by step, where something that is read is not defined.
+    #[cold]
+    fn change_each(&self, memories: &mut Memories) -> Result<Effect, Failure> {
+        // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
+        let source = |step: &Shadow| match step {
+            Shadow::Move(mv) if mv.combines => Source::Defined,
+            Shadow::Move(mv) => mv.source(memories, &self.places),
+            Shadow::Set { .. } => Source::Defined,
+            Shadow::Clear { .. } => Source::Undefined,
+        };
+        let sources: SmallVec<[Source; 2]> = self.shadow.iter().map(source).collect();
+        self.move_bytes(memories)?;
+        let mut effect = Effect::default();
+        for (step, source) in self.shadow.iter().zip(&sources) {
+            if !step.combines() {
+                step.apply(memories, &self.places, source, &mut effect);
+            }
+        }
+        Ok(effect)
+    }
+
+    /// Does to defined bits what a run does, where nothing that is read is undefined; [`Prepared::move_bytes`] is the rest of
+    /// the run.
+    pub fn note(&mut self, memories: &mut Memories, global: usize) -> Option<Effect> {
+        self.set_view(global);
+        if self.usual.is_as_seen(memories) {
+            return Some(Effect::default());
+        }
+        if !self.claim(memories) {
+            return None;
+        }
+        let effect = self.usual.holds(memories, &self.places).then(|| self.usual.written(memories, &self.places))?;
+        self.usual.see(memories, &self.places);
+        if self.global.is_some() {
+            self.note_stores(memories);
+        }
+        Some(effect)
+    }
+
+    #[inline]
+    fn set_view(&mut self, global: usize) {
+        if self.global.is_some()
+            && let Some(view) = self.places.last_mut()
+        {
+            view.at = global;
+        }
+    }
+
+    /// Where its view of global memory starts now.
+    pub fn view(&self) -> Option<Place> {
+        self.global.as_ref().and(self.places.last().copied())
+    }
+
+    #[inline]
+    pub fn move_bytes(&self, memories: &mut Memories) -> Result<(), Failure> {
+        let done = self.plan.run_with(memories.list_mut(), &self.places, self.params.loaded());
+        done.map_err(|e| Prepared::outside(&e, self.global.is_some()))
+    }
+
+    #[cold]
+    pub fn outside(e: &OutOfBounds, is_global: bool) -> Failure {
+        let rule = if is_global { "gm-bounds" } else { "tassign-range" };
+        Box::new(Diagnostic::error(rule, e.to_string()))
+    }
+
+    /// How many bytes it touches, if it does nothing but what its rows can share.
+    pub fn shares(&self) -> u64 {
+        let touched = |part: Part| part.sides.iter().map(|side| side.span.1.abs_diff(side.span.0)).sum();
+        let is_alone = self.is_plain && self.combines.is_empty();
+        let is_possible = |part: &Part| part.product().is_none_or(|product| product.is_possible(&self.places));
+        self.plan.part().filter(|part| is_alone && is_possible(part)).map_or(0, touched)
+    }
+
+    /// Tells a watched buffer what was stored.
+    fn note_stores(&self, memories: &mut Memories) {
+        let (Some(area), Some(view)) = (&self.global, self.places.last()) else {
+            return;
+        };
+        let stores =
+            |s: &Shadow| matches!(s, Shadow::Move(mv) if !mv.combines && usize::from(mv.dst) + 1 == self.places.len());
+        let stores = self.shadow.iter().any(stores);
+        if let Some(memory) = memories.get_mut(view.memory).filter(|_| stores) {
+            for (start, len) in area.at(view.at) {
+                memory.note_written(start, len);
+            }
+        }
+    }
+
+    /// The bytes of its buffer that it touches with its view at this byte; `None` where data decides.
+    pub fn reach(&self, view: usize) -> Option<impl Iterator<Item = (usize, usize)>> {
+        (!self.is_routed()).then(|| self.global.iter().flat_map(move |area| area.at(view)))
+    }
+
+    pub fn global_span(&self) -> Option<(i64, i64)> {
+        self.global.as_ref()?.span()
+    }
+}

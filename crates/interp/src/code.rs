@@ -1,0 +1,478 @@
+//! A function made ready to run: a tree of operations whose operands are slots.
+
+use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, Type, ValueId, scalar};
+use tessera_isa::codec::Number;
+use tessera_isa::elem::Elem;
+use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
+use tessera_isa::ops::{Bind, Opcode, Role};
+use tessera_isa::sem::Dir;
+use tessera_isa::tile::Tile;
+
+macro_rules! slots {
+    ($($(#[$doc:meta])* $name:ident $kind:ident $get:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name(u32);
+        impl $name {
+            /// The position among the slots of its kind; the compiler gives out no others.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+        impl Var {
+            pub fn $get(self) -> Option<$name> {
+                if let Var::$kind(slot) = self { Some(slot) } else { None }
+            }
+        }
+    )*};
+}
+slots! {
+    /// Where an integer is.
+    IntSlot Int int;
+    /// Where a tile's object is named.
+    TileSlot Tile tile;
+    /// Where a pointer or view is.
+    GlobalSlot Global global;
+}
+pub use tessera_exec::engine::TileId;
+
+impl IntSlot {
+    /// So many further on.
+    pub fn plus(self, n: u32) -> IntSlot {
+        IntSlot(self.0 + n)
+    }
+}
+
+/// An integer operand. A float lives in the same slots, as the bits of its binary64 value.
+#[derive(Clone, Copy, Debug)]
+pub enum Int {
+    Slot(IntSlot),
+    Imm(i64),
+}
+
+/// An integer operand that becomes a number of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar {
+    pub int: Int,
+    pub ty: Option<ScalarType>,
+}
+
+/// Where a value is, by kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Var {
+    Int(IntSlot),
+    Tile(TileSlot),
+    Global(GlobalSlot),
+    /// So many numbers from this one on: ids of flags.
+    Ids(IntSlot, u32),
+    /// An event, which is nothing.
+    Nothing,
+}
+
+/// One value that control flow hands on: to where, and from where.
+#[derive(Clone, Copy, Debug)]
+pub enum Hand {
+    Int { to: IntSlot, from: Int },
+    // The tile is copied into the buffer, which is then what is handed on.
+    Tile { to: TileSlot, from: TileSlot, buffer: Option<TileId> },
+    Global { to: GlobalSlot, from: GlobalSlot },
+}
+
+#[derive(Debug)]
+pub struct For {
+    pub at: OpId,
+    pub name: ValueId,
+    pub iv: IntSlot,
+    pub lower: Int,
+    pub upper: Int,
+    pub step: Int,
+    /// The least steps of one round.
+    pub least: u64,
+    pub enter: Vec<Hand>,
+    pub body: Vec<Code>,
+    pub again: Vec<Hand>,
+    pub leave: Vec<Hand>,
+}
+
+#[derive(Debug)]
+pub struct If {
+    pub condition: Int,
+    pub then: (Vec<Code>, Vec<Hand>),
+    pub other: (Vec<Code>, Vec<Hand>),
+}
+
+#[derive(Debug)]
+pub struct While {
+    pub at: OpId,
+    pub enter: Vec<Hand>,
+    pub before: Vec<Code>,
+    pub condition: Int,
+    /// Into the second block while the condition holds.
+    pub proceed: Vec<Hand>,
+    pub after: Vec<Code>,
+    pub again: Vec<Hand>,
+    pub leave: Vec<Hand>,
+}
+
+#[derive(Debug)]
+pub struct Alloc {
+    pub object: TileId,
+    pub slot: TileSlot,
+    pub addr: Option<Int>,
+    pub valid: [Option<Int>; 2],
+}
+
+/// TSUBVIEW and `pto.subset`: the destination becomes a view.
+#[derive(Debug)]
+pub struct Window {
+    pub opcode: Opcode,
+    pub src: TileSlot,
+    /// The slot of the destination; a result's object is put there first.
+    pub dst: TileSlot,
+    pub result: Option<TileId>,
+    pub row: Int,
+    pub col: Int,
+}
+
+/// `make_tensor_view` and `partition_view`.
+#[derive(Debug)]
+pub struct MakeView {
+    pub src: GlobalSlot,
+    pub dst: GlobalSlot,
+    pub first: Vec<Int>,
+    pub second: Vec<Int>,
+    pub tags: ViewTags,
+    pub elem: Elem,
+}
+
+/// A pointer made of a tile, a view, a pointer or a number; or a number made of a pointer, which has no element.
+#[derive(Debug)]
+pub struct Address {
+    pub from: Var,
+    pub to: Var,
+    pub elem: Option<Elem>,
+}
+
+/// An extent or stride of a view.
+#[derive(Debug)]
+pub struct ViewNumber {
+    pub view: GlobalSlot,
+    pub index: Int,
+    pub is_stride: bool,
+    pub to: IntSlot,
+}
+
+/// One element of global memory.
+#[derive(Debug)]
+pub struct Access {
+    pub pointer: GlobalSlot,
+    pub index: Int,
+    pub ty: ScalarType,
+}
+
+#[derive(Debug)]
+pub enum Code {
+    Set { dst: IntSlot, value: i64 },
+    Arith { op: ArithOp, width: u32, dst: IntSlot, a: Int, b: Int, at: OpId },
+    Cmp { pred: CmpPred, width: u32, dst: IntSlot, a: Int, b: Int },
+    Cast { op: CastOp, from: u32, to: u32, dst: IntSlot, a: Int },
+    Float { op: FloatOp, elem: Elem, dst: IntSlot, args: Box<[Int; 3]> },
+    CmpFloat { pred: FloatPred, dst: IntSlot, a: Int, b: Int },
+    Convert { op: CastOp, from: ScalarType, to: ScalarType, dst: IntSlot, a: Int, at: OpId },
+    For(Box<For>),
+    If(Box<If>),
+    While(Box<While>),
+    // A tile instruction; the number of its site.
+    Issue(u32),
+    Support(OpId, Box<Support>),
+    // What cores do with each other.
+    Meet(OpId, Box<Meet>),
+}
+
+/// A FIFO between the cores of a block, as they run.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    pub dir: Dir,
+    pub slots: u64,
+    pub slot_size: u64,
+    pub split: u8,
+    pub name: String,
+    /// Where the slots lie in the consumer's memory.
+    pub base: u64,
+    /// Where in the pool pushed tiles wait.
+    pub stage: u64,
+    /// The first byte of the slots in global memory, behind the pointer that `initialize` is given.
+    pub offset: u64,
+}
+
+impl Channel {
+    /// What rows and columns are divided by between the vector cores.
+    pub fn division(&self) -> [u64; 2] {
+        match self.split {
+            1 => [2, 1],
+            2 => [1, 2],
+            _ => [1, 1],
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Push {
+    pub channel: usize,
+    /// Which push of the FIFO's it is, in the text.
+    pub number: usize,
+    pub src: TileSlot,
+    /// The tile that waits in a slot.
+    pub stage: TileId,
+    /// `gm_slot_buffer`.
+    pub global: Option<GlobalSlot>,
+    pub cache: usize,
+}
+
+#[derive(Debug)]
+pub struct Pop {
+    pub channel: usize,
+    pub to: TileSlot,
+    /// The popped tiles, by slot.
+    pub ring: Vec<TileId>,
+    pub valid: [Option<Int>; 2],
+    /// By push of the FIFO: the tile that it leaves in a slot.
+    pub stages: Vec<TileId>,
+    pub global: Option<GlobalSlot>,
+    /// Tiles that may be views of a popped one.
+    pub views: Vec<TileId>,
+    pub cache: usize,
+}
+
+#[derive(Debug)]
+pub enum Meet {
+    Push(Push),
+    Pop(Pop),
+    Free { channel: usize },
+    // `sync.set` and `sync.wait`.
+    Give { id: Int, mode: i128 },
+    Take { id: Int },
+}
+
+/// The operations around the instructions.
+/// One element of a tile that becomes a scalar.
+#[derive(Debug)]
+pub struct GetElement {
+    pub opcode: Opcode,
+    pub src: TileSlot,
+    pub index: Int,
+    pub to: IntSlot,
+    pub ty: ScalarType,
+}
+
+#[derive(Debug)]
+pub enum Support {
+    // The contents of these tiles begin here, undefined.
+    Fresh(Box<[TileId]>),
+    Alloc(Alloc),
+    // TASSIGN; a result is the same tile.
+    Assign { tile: TileSlot, addr: Int, result: Option<TileSlot> },
+    SetValid { tile: TileSlot, valid: [Option<Int>; 2] },
+    Window(Window),
+    MakeView(MakeView),
+    Partition(MakeView),
+    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
+    Address(Address),
+    ViewNumber(ViewNumber),
+    PrintText { format: Box<str>, values: Vec<Scalar> },
+    Trap,
+    LoadScalar(Access, IntSlot),
+    StoreScalar(Access, Int),
+    // TGETVAL.
+    Get(GetElement),
+    // `dense<[…]>`: the vector and its numbers, one after the other.
+    Dense { object: TileId, slot: TileSlot, bytes: Vec<u8> },
+    // SETFMATRIX: whatever is given stays until it is given again.
+    Configure(Box<Attrs>),
+    // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
+    PadValue { scalar: Option<Scalar>, attr: Option<Number> },
+    BlockIndex(IntSlot),
+    BlockCount(IntSlot),
+    Print(TileSlot),
+    // An instruction outside the table.
+    Refuse(&'static str),
+    // `declare_tile`: a tile without storage.
+    Declare { object: TileId, slot: TileSlot },
+    // A rule that is broken here.
+    Fault(&'static str, String),
+    // An id out of an array of them, or into one.
+    GetId { ids: (IntSlot, u32), index: Int, to: IntSlot },
+    SetId { ids: (IntSlot, u32), index: Int, id: Int },
+    // An order operation, with its id; only for whoever observes.
+    Order(Option<Int>),
+}
+
+/// A tile instruction of the program.
+#[derive(Debug)]
+pub struct Site {
+    pub at: OpId,
+    /// The instruction, without operands; what runs every time does not look at it.
+    pub inst: Box<Inst>,
+    /// Tile operands in the form's order, destinations last.
+    pub tiles: Vec<(Role, TileSlot)>,
+    pub scalars: Vec<(Role, Scalar)>,
+    pub global: Option<GlobalSlot>,
+    /// The results: their slots and objects.
+    pub results: Vec<(TileSlot, TileId)>,
+    /// The old contents of the result.
+    pub init: Option<TileSlot>,
+    /// Does it take attributes that SETFMATRIX left?
+    pub is_configured: bool,
+    /// Does the valid region of its destination become the declared area?
+    pub expands: bool,
+    /// Does nothing but its tiles decide what it does?
+    pub only_tiles: bool,
+    /// How the instruction binds its destination to its source, and the two.
+    pub binds: Option<(Bind, TileSlot, TileSlot)>,
+    /// Is it one of several in a row whose bytes may wait for each other?
+    pub may_wait: bool,
+    /// By tile operand, a bit each: nobody needs what it holds after this instruction.
+    pub dead: u32,
+}
+
+impl Site {
+    /// Does it do no more than what its tiles say to their contents?
+    fn is_simple(&self) -> bool {
+        self.init.is_none() && self.binds.is_none() && !self.expands
+    }
+}
+
+/// A tile that the program makes, as it is before anything happens to it.
+#[derive(Clone, Debug)]
+pub struct ObjectInfo {
+    pub value: ValueId,
+    pub tile: Tile,
+    pub conv: Option<ConvType>,
+    /// Where placement put it; otherwise it lies in the pool.
+    pub address: Option<u64>,
+    /// Where in the pool it lies.
+    pub pool: u64,
+    /// Is it the value's own tile, and not one in a slot of a FIFO?
+    pub is_own: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Program {
+    pub body: Vec<Code>,
+    pub sites: Vec<Site>,
+    pub objects: Vec<ObjectInfo>,
+    pub ints: usize,
+    pub tiles: usize,
+    pub globals: usize,
+    pub vars: Vec<Var>,
+    pub pool: u64,
+    pub channels: Vec<Channel>,
+    /// How many caches it needs besides those of its instructions.
+    pub moves: usize,
+    /// Addresses that a first TASSIGN gives to tiles that exist from the start.
+    pub bound: Vec<(TileId, i64)>,
+}
+
+impl Code {
+    /// Is it the same whether the bytes of instructions before it are there or not?
+    #[inline]
+    pub fn reads_no_bytes(&self) -> bool {
+        match self {
+            Code::Support(_, support) => matches!(
+                **support,
+                Support::Fresh(_)
+                    | Support::Alloc(_)
+                    | Support::SetValid { .. }
+                    | Support::BlockIndex(_)
+                    | Support::BlockCount(_)
+                    | Support::MakeView(_)
+                    | Support::Partition(_)
+                    | Support::AddPtr { .. }
+                    | Support::GetId { .. }
+                    | Support::SetId { .. }
+                    | Support::Order(_)
+            ),
+            Code::For(_) | Code::While(_) | Code::Meet(..) => false,
+            // What the branches of an `if` do is asked there.
+            _ => true,
+        }
+    }
+}
+
+impl Program {
+    /// Finds instructions of a block, and of branches in it, that follow each other: their bytes may wait.
+    pub fn find_chains(&mut self, code: &[Code]) {
+        self.find_chains_after(None, code);
+    }
+
+    /// The same after an instruction that may wait; tells which is the last one that may.
+    fn find_chains_after(&mut self, mut last: Option<usize>, code: &[Code]) -> Option<usize> {
+        for c in code {
+            match c {
+                Code::Issue(site) => {
+                    let site = *site as usize;
+                    let is_simple = self.sites.get(site).is_some_and(Site::is_simple);
+                    for n in last.into_iter().chain([site]).filter(|_| is_simple && last.is_some()) {
+                        self.sites.get_mut(n).into_iter().for_each(|s| s.may_wait = true);
+                    }
+                    last = is_simple.then_some(site);
+                }
+                Code::If(branch) => {
+                    let ends = [&branch.then.0, &branch.other.0].map(|code| self.find_chains_after(last, code));
+                    last = ends.into_iter().flatten().next();
+                }
+                _ => last = last.filter(|_| c.reads_no_bytes()),
+            }
+        }
+        last
+    }
+
+    /// The slot of a value that is a tile.
+    pub fn tile(&self, value: ValueId) -> Option<TileSlot> {
+        self.vars.get(value.index())?.tile()
+    }
+
+    /// A new slot for a value of this type.
+    pub fn slot(&mut self, ty: &Type) -> Var {
+        let next = |count: &mut usize| {
+            *count += 1;
+            *count as u32 - 1
+        };
+        match ty {
+            Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
+            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
+            Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
+            Type::Opaque(_) if ty.id_array().is_some() => {
+                let (first, count) = (self.ints, ty.id_array().unwrap_or_default());
+                self.ints += count;
+                Var::Ids(IntSlot(first as u32), count as u32)
+            }
+            Type::Event | Type::Opaque(_) => Var::Nothing,
+        }
+    }
+}
+
+impl Scalar {
+    /// The number that an integer slot's contents stand for.
+    pub fn number(&self, value: i64) -> Number {
+        use tessera_ir::Sign;
+        match self.ty {
+            Some(ScalarType::Float(_)) => Number::Float(f64::from_bits(value as u64)),
+            Some(ScalarType::Int(bits, Sign::Unsigned)) => {
+                let mask = u64::MAX >> (64 - u32::from(bits).clamp(1, 64));
+                Number::Int(i128::from(value as u64 & mask))
+            }
+            _ => Number::Int(i128::from(value)),
+        }
+    }
+}
+
+/// What an integer slot holds of a number of this type.
+pub fn slot_bits(number: Number, ty: ScalarType) -> i64 {
+    match (number, ty) {
+        (Number::Float(v), _) => v.to_bits() as i64,
+        (Number::Int(v), ScalarType::Float(_)) => (v as f64).to_bits() as i64,
+        (Number::Int(v), _) => scalar::wrap(v as i64, ty.bits()),
+    }
+}

@@ -1,0 +1,195 @@
+//! FIFOs and tokens between cores (isa/structure.md 4 to 6, sync.md 5).
+
+use super::super::code::*;
+use super::super::grid_barrier;
+use super::super::observe;
+use super::{Compiler, lacks};
+use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
+use tessera_isa::ops::{AttrName, Bind, Opcode, Order, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fifo as Part, Sem};
+use tessera_kernels::{Failure, failure, internal_error};
+
+/// More slots than this are not kept.
+const MAX_SLOTS: u64 = 1 << 16;
+
+impl Compiler<'_> {
+    /// Where the slots of every FIFO lie, and the tiles that pushes leave in them. All cores agree on it.
+    pub(super) fn channels(&mut self) -> Result<(), Failure> {
+        let fifos = std::mem::take(&mut self.fifos);
+        for f in &fifos.list {
+            if f.slots > MAX_SLOTS {
+                let what =
+                    format!("{} has {} slots, and {MAX_SLOTS} are kept at most", f.describe(self.module), f.slots);
+                return Err(failure("memory-limit", what, "use fewer slots"));
+            }
+            let room = f.slots.saturating_mul(f.slot_size);
+            let mut stages = Vec::new();
+            for push in &f.pushes {
+                let op = self.func.op(*push);
+                let src = op.operand(Role::Src).and_then(|o| o.arg.value()).ok_or_else(|| lacks(op, "a tile"))?;
+                stages.push(self.slot_object(op, src)?);
+            }
+            let stage = self.program.pool;
+            self.program.pool = stage.saturating_add(room.saturating_mul(2));
+            self.stages.push(stages);
+            self.program.channels.push(Channel {
+                dir: f.dir,
+                slots: f.slots,
+                slot_size: f.slot_size,
+                split: f.split,
+                name: f.describe(self.module),
+                base: self.placement.slots_of(self.func, &self.constants, f),
+                stage,
+                offset: f.offset(self.func),
+            });
+        }
+        self.fifos = fifos;
+        Ok(())
+    }
+
+    /// A tile in a slot; it has a place only while it is there.
+    fn slot_object(&mut self, op: &Op, like: ValueId) -> Result<TileId, Failure> {
+        let tile = self.ty(like).on(self.profile).ok_or_else(|| lacks(op, "a tile"))?;
+        let info = ObjectInfo { value: like, tile, conv: None, address: None, pool: 0, is_own: false };
+        self.program.objects.push(info);
+        Ok(TileId::new(self.program.objects.len() - 1))
+    }
+
+    /// Is the section for other cores than the one that is compiled for?
+    pub(super) fn is_skipped(&self, id: OpId, op: &Op) -> bool {
+        let (Some(section), Some(core)) = (op.section_core(), self.process.core) else { return false };
+        // What only moves whole tiles runs on vector core 0 (cpu, a5).
+        let is_outer = self.cores[id.index()].is_none();
+        let only_first = self.process.number == 1 && self.profile != Profile::A2a3 && is_outer;
+        section != core || only_first && section == Core::Vector && fifo::moves_whole_tiles(self.func, &op.blocks)
+    }
+
+    pub(super) fn fifo(&mut self, id: OpId, op: &Op, code: &mut Vec<Code>) -> Result<(), Failure> {
+        let Some(part) = fifo::part(op) else { return Ok(()) };
+        let Some(meet) = self.meet(id, op, part, code)? else { return Ok(()) };
+        code.push(Code::Meet(id, Box::new(meet)));
+        Ok(())
+    }
+
+    fn meet(&mut self, id: OpId, op: &Op, part: Part, code: &mut Vec<Code>) -> Result<Option<Meet>, Failure> {
+        match part {
+            Part::Reserve | Part::Import => {
+                let value = self.buffer_address(op, part)? as i64;
+                code.push(Code::Set { dst: self.int_result(op)?, value });
+                return Ok(None);
+            }
+            Part::Initialize(_) => return Ok(None),
+            Part::Declare => {
+                let made = self.result(op)?;
+                let slot = self.var(made).tile().ok_or_else(|| lacks(op, "a tile as its result"))?;
+                let object = self.object(made)?;
+                code.push(Code::Support(id, Box::new(Support::Declare { object, slot })));
+                return Ok(None);
+            }
+            _ => {}
+        }
+        let Some(channel) = self.fifos.of(id) else {
+            let fault = match self.cores[id.index()] {
+                None => ("fifo-kind", "stands in code of no kind of core"),
+                Some(_) => ("fifo-init", "has no initialized pipe in its direction"),
+            };
+            code.push(Code::Support(id, Box::new(Support::Fault(fault.0, format!("{} {}", op.kind.name(), fault.1)))));
+            return Ok(None);
+        };
+        let global = self.fifos.init(id).and_then(|init| self.func.op(init).operand(Role::Global));
+        let global = global.and_then(|o| o.arg.value()).and_then(|v| self.var(v).global());
+        let cache = self.program.moves;
+        Ok(Some(match part {
+            Part::Push(_) => {
+                let number = self.fifos.list[channel].pushes.iter().position(|p| *p == id);
+                let number = number.ok_or_else(|| internal_error("a push is not among its FIFO's"))?;
+                let src = op.operand(Role::Src).and_then(|o| o.arg.value()).and_then(|v| self.var(v).tile());
+                self.program.moves += 1;
+                Meet::Push(Push {
+                    channel,
+                    number,
+                    src: src.ok_or_else(|| lacks(op, "a tile"))?,
+                    stage: *self.stages[channel].get(number).ok_or_else(|| internal_error("a push has no stage"))?,
+                    global,
+                    cache,
+                })
+            }
+            Part::Pop(_) => {
+                let tile = op.operand(Role::Tile).and_then(|o| o.arg.value());
+                let made = tile.or(op.results.first().copied()).ok_or_else(|| lacks(op, "a tile"))?;
+                let slots = self.fifos.list[channel].slots;
+                let ring = (0..slots).map(|_| self.slot_object(op, made)).collect::<Result<_, _>>()?;
+                self.program.moves += 1;
+                Meet::Pop(Pop {
+                    channel,
+                    to: self.var(made).tile().ok_or_else(|| lacks(op, "a tile"))?,
+                    ring,
+                    valid: [self.role(op, Role::ValidRow)?, self.role(op, Role::ValidCol)?],
+                    stages: self.stages[channel].clone(),
+                    global,
+                    views: self.views_of(made)?,
+                    cache,
+                })
+            }
+            _ => Meet::Free { channel },
+        }))
+    }
+
+    /// The address that `reserve_buffer` and `import_reserved_buffer` give.
+    fn buffer_address(&self, op: &Op, part: Part) -> Result<u64, Failure> {
+        if part == Part::Reserve {
+            return Ok(self.placement.reserved(self.result(op)?).unwrap_or(0));
+        }
+        let peer = op.name_attr(AttrName::PeerFunc).and_then(|peer| self.module.names.find(peer));
+        let name = op.name_attr(AttrName::Name);
+        let is = |(at, other): &(usize, &Op)| {
+            let at = OpId(*at as u32);
+            fifo::part(other) == Some(Part::Reserve)
+                && Some(self.func.home(at)) == peer
+                && other.name_attr(AttrName::Name) == name
+        };
+        let reserve = self.func.ops.iter().enumerate().find(is).and_then(|(_, op)| op.results.first().copied());
+        Ok(reserve.and_then(|value| self.placement.reserved(value)).unwrap_or(0))
+    }
+
+    /// The tiles that may become views of a popped one.
+    fn views_of(&mut self, popped: ValueId) -> Result<Vec<TileId>, Failure> {
+        let mut values = vec![popped];
+        let mut at = 0;
+        while let Some(source) = values.get(at).copied() {
+            at += 1;
+            for op in &self.func.ops {
+                let OpKind::Pto(opcode, _) = op.kind else { continue };
+                let views = !matches!(opcode.binds(self.profile), None | Some(Bind::New | Bind::Address | Bind::Scale));
+                if views && op.operand(Role::Src).and_then(|o| o.arg.value()) == Some(source) {
+                    let new = op.dsts().into_iter().map(|(_, dst)| dst).filter(|dst| !values.contains(dst));
+                    let new: Vec<ValueId> = new.collect();
+                    values.extend(new);
+                }
+            }
+        }
+        values.into_iter().skip(1).map(|value| self.object(value)).collect()
+    }
+
+    /// `sync.set` and `sync.wait`: in a process that is not split they order its own pipes, unless all blocks meet there.
+    pub(super) fn token(&mut self, id: OpId, op: &Op, opcode: Opcode, code: &mut Vec<Code>) -> Result<(), Failure> {
+        let Some((_, id_of)) = op.token() else { return Ok(()) };
+        let mode = op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
+        let takes = matches!(opcode.info().sem, Sem::Orders(Order::CoreWait));
+        let is_met = grid_barrier::is_met(self.func, self.profile) && (takes || mode == 0);
+        if self.process.core.is_none() && !is_met {
+            if self.observed {
+                code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
+            }
+            return Ok(());
+        }
+        let token = match id_of {
+            Arg::Int(v) => Int::Imm(v),
+            value => self.int(op, value)?,
+        };
+        let meet = if takes { Meet::Take { id: token } } else { Meet::Give { id: token, mode } };
+        code.push(Code::Meet(id, Box::new(meet)));
+        Ok(())
+    }
+}

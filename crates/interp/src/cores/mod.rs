@@ -1,0 +1,287 @@
+//! The cores of a block as processes that run in turn (isa/structure.md 4).
+//!
+//! A mixed kernel is compiled three times, for C, V0 and V1. Each core has tiles, scalars and a place in the program of
+//! its own; the memories and the [`Links`] between them go to whoever runs. A core runs until it waits or ends; then the
+//! next one does. Since each FIFO has one writer and one reader and nothing can be polled, the values do not depend on
+//! that order. If nobody gets on, it is a `deadlock`.
+
+mod fifo;
+mod links;
+mod token;
+
+pub use links::{Links, Wait};
+use tessera_kernels::memory::{Log, Memories, Memory, Taken};
+use tessera_kernels::{Failure, MemoryId};
+
+use super::Run;
+use super::blocks::{Buffer, set_up};
+use super::code::Meet;
+use super::record::Recorder;
+use super::step::{Context, Exec, Stop};
+use tessera_ir::{Core, Func, OpId, Runs, ValueId};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::tile::Loc;
+
+/// One process of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// The kind of core; none for a process that has all pipes and memories.
+    pub core: Option<Core>,
+    /// Which vector core it is.
+    pub number: u8,
+    pub is_mixed: bool,
+}
+
+impl Process {
+    /// The processes of a kernel, in the order in which they run.
+    pub fn all(func: &Func) -> Vec<Process> {
+        let one = |core| Process { core, number: 0, is_mixed: false };
+        let mixed = |core, number| Process { core: Some(core), number, is_mixed: true };
+        match func.runs() {
+            Runs::Unsplit => vec![one(None)],
+            Runs::One(core) => vec![one(Some(core))],
+            Runs::Mixed => vec![mixed(Core::Cube, 0), mixed(Core::Vector, 0), mixed(Core::Vector, 1)],
+        }
+    }
+
+    /// Is it one of two vector cores, whose UB are two?
+    pub fn is_vector_of_two(self) -> bool {
+        self.is_mixed && self.core == Some(Core::Vector)
+    }
+
+    /// Its place among the cores of a block: the cube core, or one that has all pipes, is before the vector cores.
+    pub fn place(self) -> usize {
+        if self.core == Some(Core::Vector) { 1 + usize::from(self.number) } else { 0 }
+    }
+
+    /// Has its core the memory of tiles there? Each of several has its own (isa/structure.md 4).
+    pub fn has(self, loc: Loc) -> bool {
+        !self.is_mixed || (self.core == Some(Core::Vector)) == (loc == Loc::Vec)
+    }
+
+    /// How messages name it.
+    pub fn name(self) -> &'static str {
+        match (self.core, self.number) {
+            (Some(Core::Vector), 0) => "V0",
+            (Some(Core::Vector), _) => "V1",
+            _ => "C",
+        }
+    }
+
+    /// The number of the vector core and how many there are.
+    pub fn sub_block(self) -> (i64, i64) {
+        (i64::from(self.number), if self.is_mixed { 2 } else { 1 })
+    }
+}
+
+/// The processes of a block.
+pub struct Cores<'a> {
+    pub list: Vec<Exec<'a>>,
+    /// Who has the memories.
+    at: usize,
+    /// Who has ended.
+    ended: Vec<bool>,
+}
+
+impl<'a> Cores<'a> {
+    pub fn new(contexts: &'a [Context<'a>], memories: Memories, trace: bool) -> Self {
+        let mut memories = Some(memories);
+        let own = contexts.iter().map(|cx| {
+            let memories = memories.take().unwrap_or_else(|| Memories::with_limit(false, 0));
+            Exec::new(cx, memories, trace)
+        });
+        Cores { list: own.collect(), at: 0, ended: vec![false; contexts.len()] }
+    }
+
+    /// Who runs now, with the memories.
+    pub fn turn(&mut self, to: usize) -> Result<&mut Exec<'a>, Failure> {
+        let from = self.at;
+        if from != to {
+            let Ok([a, b]) = self.list.get_disjoint_mut([from, to]) else {
+                return Err(Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there"));
+            };
+            std::mem::swap(&mut a.engine.memories, &mut b.engine.memories);
+            std::mem::swap(&mut a.links, &mut b.links);
+            // The loops that a core is in are its own.
+            if let Some(mut watch) = a.watch.take() {
+                a.loops = std::mem::replace(&mut watch.now.loops, std::mem::take(&mut b.loops));
+                b.watch = Some(watch);
+            }
+            std::mem::swap(&mut a.recorder, &mut b.recorder);
+            std::mem::swap(&mut a.observer, &mut b.observer);
+            std::mem::swap(&mut a.foresight, &mut b.foresight);
+            self.at = to;
+        }
+        let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
+        self.list.get_mut(to).ok_or_else(missing)
+    }
+
+    pub fn memories(&mut self) -> Option<&mut Memories> {
+        self.list.get_mut(self.at).map(|exec| &mut exec.engine.memories)
+    }
+
+    /// A block before its first operation, and whoever wants to know what it does.
+    pub fn begin(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+        self.restart(run, buffers, block)?;
+        if run.record {
+            self.turn(0)?.recorder = Some(Box::new(Recorder::new(buffers.iter().map(|b| b.value))));
+            for n in (0..self.list.len()).rev() {
+                self.turn(n)?.record_start();
+            }
+        }
+        self.turn(0)?.observer = run.observe.as_ref().map(|observe| observe(block));
+        Ok(())
+    }
+
+    /// A block before its first operation: everything is forgotten, arguments and inputs are bound.
+    pub fn restart(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+        let count = self.list.len();
+        self.ended = vec![false; count];
+        for n in 0..count {
+            self.turn(n)?.reset(block);
+        }
+        for n in (0..count).rev() {
+            set_up(run, self.turn(n)?, buffers)?;
+        }
+        let cores = [0, 1, 2].map(|n| self.list.iter().any(|exec| exec.cx.process.place() == n));
+        let exec = self.turn(0)?;
+        exec.links = Some(Box::new(Links::new(exec.cx.profile, &exec.cx.program.channels, cores)));
+        Ok(())
+    }
+
+    /// The core that has a tile, as a vector core sees it, and the number by which that one knows itself.
+    pub fn owner(&mut self, value: ValueId, core: u8) -> Result<(&mut Exec<'a>, u8), Failure> {
+        let tile = self.list.first().and_then(|exec| {
+            let id = exec.object_of(exec.cx.program.tile(value)?);
+            exec.engine.object(id).ok().map(|o| o.tile)
+        });
+        match (self.list.len(), tile.is_some_and(|tile| tile.loc == Loc::Vec)) {
+            (1, _) => Ok((self.turn(0)?, core)),
+            (_, false) => Ok((self.turn(0)?, core)),
+            (_, true) => Ok((self.turn(1 + usize::from(core.min(1)))?, 0)),
+        }
+    }
+
+    /// Runs all processes to their ends.
+    pub fn run(&mut self) -> Result<(), Failure> {
+        if self.advance()? { self.report_left() } else { Err(self.deadlock()) }
+    }
+
+    /// Runs until nobody can go on; have all ended?
+    pub fn advance(&mut self) -> Result<bool, Failure> {
+        loop {
+            let before = self.links().map_or(0, |links| links.events);
+            let mut moved = false;
+            for n in 0..self.list.len() {
+                if self.ended.get(n) != Some(&false) {
+                    continue;
+                }
+                match self.turn(n)?.run() {
+                    Ok(()) => {
+                        self.ended[n] = true;
+                        moved = true;
+                    }
+                    Err(Stop::Waits) => {}
+                    // Whatever the others do comes later.
+                    Err(Stop::Reached) => return Ok(true),
+                    Err(Stop::Failed(failure)) => return Err(failure),
+                }
+            }
+            if self.ended.iter().all(|e| *e) {
+                return Ok(true);
+            }
+            if !moved && before == self.links().map_or(0, |links| links.events) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// What the cores share.
+    pub fn links(&mut self) -> Option<&mut Links> {
+        self.list.get_mut(self.at).and_then(|exec| exec.links.as_deref_mut())
+    }
+
+    /// What was written to every buffer since somebody watches; then they are as they were.
+    pub fn take_written(&mut self, buffers: &[Buffer]) -> Vec<Taken> {
+        let Some(memories) = self.memories() else { return Vec::new() };
+        let memory = |(k, buffer): (u32, &Buffer)| {
+            memories.get_mut(MemoryId::buffer(k)).map(|memory| memory.take_written(&buffer.memory))
+        };
+        (0..).zip(buffers).filter_map(memory).collect()
+    }
+
+    /// What the block leaves to be combined with arrays that blocks take turns with.
+    pub fn take_logs(&mut self) -> Vec<Log> {
+        let buffers = self.memories().into_iter().flat_map(Memories::buffers_mut);
+        buffers.filter_map(Memory::take_log).collect()
+    }
+
+    /// Nobody can run, and not all have ended.
+    pub fn deadlock(&self) -> Failure {
+        let links = self.list.get(self.at).and_then(|e| e.links.as_ref());
+        let mut sentences = Vec::new();
+        let mut found = Diagnostic::error("deadlock", "");
+        for (exec, ended) in self.list.iter().zip(&self.ended) {
+            let process = exec.cx.process;
+            let (Some((at, wait)), Some(links), false) = (exec.waits, links, *ended) else {
+                sentences.push(format!("{} has ended", process.name()));
+                continue;
+            };
+            let span = exec.cx.span(at);
+            let op = exec.cx.func.op(at).kind.name();
+            let place = exec.cx.module.lines.place(span);
+            let why = links.describe(wait, exec);
+            sentences.push(format!("{} waits in {op} at {place}: {why}", process.name()));
+            let label = format!("{} waits here", process.name());
+            found = if found.span.is_none() { found.at(span, label) } else { found.and_at(span, label) };
+        }
+        found.message = sentences.join("; ");
+        if let Some(exec) = self.list.first().filter(|exec| exec.cx.blocks > 1) {
+            found.notes.push(format!("in block {} of {}", exec.block, exec.cx.blocks));
+        }
+        let help = if self.list.len() == 1 {
+            "run it together with the function at the other end of its FIFOs"
+        } else {
+            "push and pop equally often, and free slots before more are needed than there are"
+        };
+        Box::new(found.help(help))
+    }
+
+    /// Tiles that nobody popped, slots that nobody freed, tokens that nobody took.
+    pub fn report_left(&mut self) -> Result<(), Failure> {
+        let at = self.at;
+        let exec = self.turn(at)?;
+        if let Some(observer) = exec.observer.take() {
+            observer.ended();
+        }
+        if let Some(links) = exec.links.take() {
+            for (at, warning) in links.left(exec) {
+                exec.found.warn(at, warning);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Exec<'_> {
+    /// What this core does with the others; it may have to wait.
+    pub fn meet(&mut self, at: OpId, meet: &Meet) -> Result<(), Stop> {
+        let met = match meet {
+            Meet::Push(push) => self.push(at, push),
+            Meet::Pop(pop) => self.pop(at, pop),
+            Meet::Free { channel } => self.free(at, *channel),
+            Meet::Give { id, mode } => {
+                let id = self.int(*id);
+                self.give(id, *mode).map(|()| self.observe_order(at, Some(id)))
+            }
+            Meet::Take { id } => {
+                let id = self.int(*id);
+                self.take(at, id).map(|()| self.observe_order(at, Some(id)))
+            }
+        };
+        met.map_err(|stop| match stop {
+            Stop::Failed(failure) => self.at(at, failure).into(),
+            other => other,
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! Whoever wants to know what a run does while it goes on: every instruction and order operation of a process in program
+//! order, with the values that it has. Nothing is asked of the bytes, and nothing else of the run depends on it.
+
+use super::code::{Code, Int, Site, Support};
+use super::step::Exec;
+use smallvec::SmallVec;
+use tessera_exec::engine::{Global, TileId};
+use tessera_ir::{Op, OpId, ValueId};
+use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::ops::Role;
+use tessera_isa::tile::Loc;
+use tessera_kernels::{Failure, MemoryId};
+
+/// Where bytes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// A memory of a core, of which vector cores have one each.
+    Chip(Loc, u8),
+    /// Where tiles without an address live, on each vector core.
+    Pool(u8),
+    /// The buffer behind an argument.
+    Buffer(ValueId),
+}
+
+/// Who does something, where in the text, and in which iteration of the loops around, the innermost last.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The process's place among those of its block.
+    pub process: usize,
+    pub op: OpId,
+    pub turns: &'a [(OpId, u64)],
+}
+
+/// An instruction with its operands as they are: the same number is the same in everything but where its view starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    pub site: usize,
+    pub number: usize,
+    /// Numbers of another age mean other variants.
+    pub age: u64,
+}
+
+/// A tile that goes into a FIFO, or comes out of one, or a slot that is free again.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// Which one of this process it is, from 0.
+    pub number: u64,
+    /// The tile that is pushed or popped.
+    pub tile: Option<TileArg>,
+    /// `gm_slot_buffer`, and the byte where it starts.
+    pub global: Option<(Space, u64)>,
+}
+
+/// Is told of one block.
+pub trait Observer {
+    /// An instruction is issued, whose view starts at this byte. Is its variant known?
+    fn issued(&mut self, at: Moment<'_>, variant: Variant, start: u64) -> bool;
+    /// What a variant is, and where its view lies; then it is issued.
+    fn learn(&mut self, at: Moment<'_>, variant: Variant, inst: &Inst, view: Option<Space>);
+    /// One element is read or written as a scalar: its bytes.
+    fn scalar(&mut self, at: Moment<'_>, space: Space, bytes: (u64, u64), writes: bool);
+    /// A tile is printed.
+    fn printed(&mut self, at: Moment<'_>, tile: &TileArg);
+    /// An order operation, with the id that it is given.
+    fn ordered(&mut self, at: Moment<'_>, id: Option<i64>);
+    /// A push, a pop or a free.
+    fn moved(&mut self, at: Moment<'_>, moved: Moved);
+    /// A loop ended after so many rounds.
+    fn looped(&mut self, process: usize, at: OpId, rounds: u64);
+    /// The block ended as it should.
+    fn ended(self: Box<Self>);
+}
+
+/// Makes an observer for a block.
+pub type Observe = dyn Fn(u32) -> Box<dyn Observer + Send> + Send + Sync;
+
+/// An order operation as code: nothing happens but that it is told.
+pub(super) fn order(id: OpId, op: &Op, int: impl Fn(tessera_ir::Arg) -> Option<Int>) -> Code {
+    let given = op.operands.first().and_then(|operand| int(operand.arg));
+    Code::Support(id, Box::new(Support::Order(given)))
+}
+
+impl Exec<'_> {
+    /// The observer, for as long as it is told something.
+    #[inline]
+    fn tell_of(&mut self, op: OpId, tell: impl FnOnce(&mut (dyn Observer + Send), Moment<'_>, &Self)) {
+        if let Some(mut observer) = self.observer.take() {
+            let moment = Moment { process: self.process_number(), op, turns: &self.turns };
+            tell(observer.as_mut(), moment, self);
+            self.observer = Some(observer);
+        }
+    }
+
+    fn process_number(&self) -> usize {
+        if self.cx.process.is_mixed { self.cx.process.place() } else { 0 }
+    }
+
+    fn space(&self, memory: MemoryId) -> Option<Space> {
+        let core = u8::from(memory.on_core0() != memory);
+        let base = memory.on_core0();
+        if base == MemoryId::POOL {
+            return Some(Space::Pool(core));
+        }
+        let buffer = memory.index().checked_sub(MemoryId::buffer(0).index());
+        match buffer.and_then(|n| self.cx.buffers.get(n)) {
+            Some(value) => Some(Space::Buffer(*value)),
+            None => Loc::ALL.get(base.index()).map(|loc| Space::Chip(*loc, core)),
+        }
+    }
+
+    /// An instruction is issued, on operands that it was made ready for.
+    #[inline]
+    pub fn observe_issue(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+        if self.observer.is_none() {
+            return Ok(());
+        }
+        let Some((number, _, age)) = self.engine.caches.get(index).and_then(|cache| cache.current_at()) else {
+            return Ok(());
+        };
+        let view = site.global.map(|slot| self.global(slot));
+        let start = self.engine.start(index, view)? as u64;
+        let variant = Variant { site: index, number, age };
+        self.tell_of(site.at, |observer, moment, this| {
+            if !observer.issued(moment, variant, start) {
+                let Ok(inst) = this.observed_inst(site) else { return };
+                let view = site.global.and_then(|slot| this.space(this.global(slot).buffer));
+                observer.learn(moment, variant, &inst, view);
+                observer.issued(moment, variant, start);
+            }
+        });
+        Ok(())
+    }
+
+    fn observed_inst(&self, site: &Site) -> Result<Inst, Failure> {
+        let tiles: SmallVec<[(Role, TileId); 6]> =
+            site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
+        let view = site.global.map(|slot| self.global(slot));
+        self.engine.instruction(self.with_scalars(site), &tiles, view)
+    }
+
+    pub fn observe_scalar(&mut self, op: OpId, memory: MemoryId, start: usize, len: usize, writes: bool) {
+        self.tell_of(op, |observer, moment, this| {
+            if let Some(space) = this.space(memory) {
+                observer.scalar(moment, space, (start as u64, (start + len) as u64), writes);
+            }
+        });
+    }
+
+    pub fn observe_print(&mut self, op: OpId, id: TileId) {
+        self.tell_of(op, |observer, moment, this| {
+            if let Ok(object) = this.engine.object(id) {
+                observer.printed(moment, &this.engine.arg(object, Role::Tile));
+            }
+        });
+    }
+
+    pub fn observe_order(&mut self, op: OpId, id: Option<i64>) {
+        self.tell_of(op, |observer, moment, _| observer.ordered(moment, id));
+    }
+
+    /// A push, pop or free, the how-manieth, of a tile and with a buffer in global memory.
+    pub fn observe_move(&mut self, op: OpId, number: u64, tile: Option<TileId>, global: Option<&Global>) {
+        if self.observer.is_none() {
+            return;
+        }
+        let global = global.and_then(|global| Some((self.space(global.buffer)?, global.byte()? as u64)));
+        self.tell_of(op, |observer, moment, this| {
+            let tile = tile.and_then(|id| this.engine.object(id).ok());
+            let tile = tile.map(|object| this.engine.arg(object, Role::Tile));
+            observer.moved(moment, Moved { number, tile, global });
+        });
+    }
+
+    /// A round of a loop begins, at this depth of loops.
+    #[inline]
+    pub fn observe_round(&mut self, level: usize, at: OpId, round: u64) {
+        if self.observer.is_some() {
+            self.turns.truncate(level);
+            self.turns.push((at, round));
+        }
+    }
+
+    /// A loop ends.
+    pub fn observe_loop_end(&mut self, level: usize, at: OpId) {
+        self.depth = level;
+        if let Some(observer) = &mut self.observer {
+            let rounds = self.turns.get(level).map_or(0, |turn| turn.1 + 1);
+            self.turns.truncate(level);
+            let is_mixed = self.cx.process.is_mixed;
+            observer.looped(if is_mixed { self.cx.process.place() } else { 0 }, at, rounds);
+        }
+    }
+}

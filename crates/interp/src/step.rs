@@ -1,0 +1,434 @@
+//! The state of one block, and control flow.
+
+mod loops;
+
+use super::code::*;
+use super::cores::{Links, Process, Wait};
+use super::footprint_analysis::Foresight;
+use super::record::Recorder;
+use super::report::Found;
+use super::{Limits, Observer, Printed, Progress, TraceLine};
+use loops::STRIDE;
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
+use tessera_exec::engine::{Engine, Global};
+use tessera_ir::{Func, Module, OpId, ValueId, float, scalar};
+use tessera_isa::diag::Span;
+use tessera_isa::inst::Attrs;
+use tessera_isa::ops::{AttrName, why_not};
+use tessera_isa::profile::Profile;
+use tessera_kernels::memory::Memories;
+use tessera_kernels::{Failure, MemoryId, Place, failure};
+use tessera_provenance::Watch;
+
+/// What never changes while a program runs.
+pub struct Context<'a> {
+    pub module: &'a Module,
+    pub func: &'a Func,
+    pub profile: Profile,
+    pub program: &'a Program,
+    pub process: Process,
+    pub blocks: u32,
+    pub limits: Limits,
+    /// May instructions that follow each other go through the data together?
+    pub fuses: bool,
+    pub progress: Option<&'a Progress>,
+    /// The arguments that buffers are bound to.
+    pub buffers: &'a [ValueId],
+}
+
+impl Context<'_> {
+    /// The name of a value, as messages show it.
+    pub fn name(&self, value: ValueId) -> String {
+        format!("%{}", self.module.names.text(self.func.value(value).name))
+    }
+
+    pub fn span(&self, op: OpId) -> Span {
+        self.func.op(op).span
+    }
+}
+
+/// One block that runs, and what it leaves behind.
+pub struct Exec<'a> {
+    pub cx: &'a Context<'a>,
+    pub engine: Engine,
+    pub ints: Vec<i64>,
+    pub tiles: Vec<TileId>,
+    pub globals: Vec<Global>,
+    pub block: u32,
+    pub found: Found,
+    pub printed: Vec<Printed>,
+    pub trace: Option<Vec<TraceLine>>,
+    /// Keeps what happens, step by step; with whoever runs.
+    pub recorder: Option<Box<Recorder>>,
+    /// Follows where bytes come from, where somebody wants to know.
+    pub watch: Option<Box<Watch>>,
+    /// The loops that it is in while another core runs, and somebody watches.
+    pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
+    /// Is told what happens; with whoever runs.
+    pub observer: Option<Box<dyn Observer + Send>>,
+    /// The loops that it is in, with their rounds, where somebody is told.
+    pub turns: Vec<(OpId, u64)>,
+    /// Notes what will be touched, and nothing runs; with whoever runs.
+    pub foresight: Option<Box<Foresight>>,
+    /// How many loops it is in, on the way to where it goes on.
+    pub depth: usize,
+    /// What the cores of the block share; with whoever runs.
+    pub links: Option<Box<Links>>,
+    /// Where it waits, and for what.
+    pub waits: Option<(OpId, Wait)>,
+    /// The way back to where it waits: places in lists of operations, the outermost last.
+    resume: Vec<u64>,
+    /// How many instructions were issued when the block began.
+    pub began: u64,
+    steps: u64,
+    /// The steps that progress has been told of.
+    told: u64,
+    /// The steps at which the limit is looked at again.
+    look: u64,
+}
+
+impl<'a> Exec<'a> {
+    /// A block before its first operation; buffers and arguments are the caller's to set.
+    pub fn new(cx: &'a Context<'a>, memories: Memories, trace: bool) -> Self {
+        let program = cx.program;
+        let mut engine = Engine::of_program(cx.profile, memories, program.sites.len() + program.moves);
+        (engine.core, engine.is_one_core) = (cx.process.number, cx.process.is_vector_of_two());
+        for o in &program.objects {
+            match o.is_own {
+                true => engine.add(o.tile, o.conv, o.address, o.pool),
+                false => engine.add_at(o.tile, o.conv, Place { memory: MemoryId::NONE, at: 0 }),
+            };
+        }
+        Exec {
+            cx,
+            engine,
+            ints: vec![0; program.ints],
+            tiles: vec![TileId::NONE; program.tiles],
+            globals: vec![Global::default(); program.globals],
+            block: 0,
+            found: Found::default(),
+            printed: Vec::new(),
+            trace: trace.then(Vec::new),
+            recorder: None,
+            watch: None,
+            loops: SmallVec::new(),
+            observer: None,
+            turns: Vec::new(),
+            foresight: None,
+            depth: 0,
+            links: None,
+            waits: None,
+            resume: Vec::new(),
+            began: 0,
+            steps: 0,
+            told: 0,
+            look: 0,
+        }
+    }
+
+    /// Forgets everything but arguments, buffers and prepared instructions.
+    pub fn reset(&mut self, block: u32) {
+        let cx = self.cx;
+        self.block = block;
+        self.engine.config = Attrs::default();
+        (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
+        self.began = self.engine.issued;
+        self.engine.waiting.clear();
+        self.engine.memories.clear_chip();
+        self.engine.memories.set_block(block);
+        self.engine.objects.iter_mut().for_each(|o| o.restart());
+        self.engine.epoch += 1;
+        // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
+        let program = cx.program;
+        self.waits = None;
+        self.resume.clear();
+        self.loops.clear();
+        self.observer = None;
+        self.turns.clear();
+        self.links = None;
+        for (object, info) in program.objects.iter().enumerate().filter(|(_, info)| info.is_own) {
+            if let Some(slot) = program.tile(info.value) {
+                self.set_tile(slot, TileId::new(object));
+            }
+        }
+    }
+
+    /// Runs to the end, or on from where it waits until it waits again.
+    pub fn run(&mut self) -> Result<(), Stop> {
+        let program = self.cx.program;
+        self.depth = 0;
+        let result = self.code(&program.body).map_err(|stop| {
+            let mut stop = stop;
+            if self.cx.process.is_mixed {
+                stop = stop.noted(|| format!("on {}", self.cx.process.name()));
+            }
+            if self.cx.blocks > 1 {
+                stop = stop.noted(|| format!("in block {} of {}", self.block, self.cx.blocks));
+            }
+            stop
+        });
+        self.tell();
+        result
+    }
+
+    /// The process cannot go on now.
+    pub fn wait(&mut self, at: OpId, wait: Wait) -> Stop {
+        self.waits = Some((at, wait));
+        Stop::Waits
+    }
+
+    fn tell(&mut self) {
+        if let Some(progress) = self.cx.progress {
+            progress.steps.fetch_add(self.steps - self.told, Ordering::Relaxed);
+        }
+        self.told = self.steps;
+    }
+
+    #[inline]
+    pub fn int(&self, int: Int) -> i64 {
+        match int {
+            Int::Imm(v) => v,
+            Int::Slot(slot) => self.ints[slot.index()],
+        }
+    }
+
+    #[inline]
+    pub fn set(&mut self, slot: IntSlot, value: i64) {
+        self.ints[slot.index()] = value;
+    }
+
+    /// Where an id of an array of them lies.
+    fn id_slot(&self, (first, count): (IntSlot, u32), index: Int) -> Result<IntSlot, Failure> {
+        let index = self.int(index);
+        match u32::try_from(index).ok().filter(|n| *n < count) {
+            Some(n) => Ok(first.plus(n)),
+            None => {
+                let what = format!("an array of {count} ids has none at index {index}");
+                Err(failure("flag-id-range", what, "use an index inside the array"))
+            }
+        }
+    }
+
+    /// A failure at an operation, if it has no place yet.
+    pub fn at(&self, op: OpId, failure: Failure) -> Failure {
+        if failure.span.is_some() {
+            return failure;
+        }
+        Box::new(failure.at(self.cx.span(op), "when this runs"))
+    }
+
+    #[cold]
+    fn undefined(&self, at: OpId, what: scalar::Undefined) -> Failure {
+        self.at(at, failure(what.rule(), what.to_string(), what.help()))
+    }
+
+    fn code(&mut self, code: &[Code]) -> Result<(), Stop> {
+        self.branch(code)?;
+        Ok(self.settle()?)
+    }
+
+    /// The same without an end: what waits may wait for what comes after it.
+    fn branch(&mut self, code: &[Code]) -> Result<(), Stop> {
+        let first = match self.resume.pop() {
+            Some(at) => at as usize,
+            None => {
+                self.steps += code.len() as u64;
+                0
+            }
+        };
+        for (n, c) in code.iter().enumerate().skip(first) {
+            let at = |this: &mut Self, stop: Stop| this.left_at(n as u64, stop);
+            if !self.engine.waiting.is_empty() && !c.reads_no_bytes() {
+                self.settle()?;
+            }
+            match c {
+                Code::Set { dst, value } => self.set(*dst, *value),
+                Code::Arith { op, width, dst, a, b, at } => {
+                    let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
+                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
+                }
+                Code::Cmp { pred, width, dst, a, b } => {
+                    // One bit, sign-extended like every other integer.
+                    let value = scalar::compare(*pred, *width, self.int(*a), self.int(*b));
+                    self.set(*dst, -i64::from(value));
+                }
+                Code::Cast { op, from, to, dst, a } => {
+                    let value = scalar::cast(*op, *from, *to, self.int(*a));
+                    self.set(*dst, value);
+                }
+                Code::Float { op, elem, dst, args } => {
+                    let args = args.as_ref().map(|a| f64::from_bits(self.int(a) as u64));
+                    self.set(*dst, float::float(*op, *elem, args).to_bits() as i64);
+                }
+                Code::CmpFloat { pred, dst, a, b } => {
+                    let [a, b] = [a, b].map(|v| f64::from_bits(self.int(*v) as u64));
+                    self.set(*dst, -i64::from(float::compare(*pred, a, b)));
+                }
+                Code::Convert { op, from, to, dst, a, at } => {
+                    let value = float::cast(*op, *from, *to, self.int(*a));
+                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
+                }
+                Code::For(f) => self.repeat(f).map_err(|stop| at(self, stop))?,
+                Code::If(branch) => {
+                    let taken = if self.int(branch.condition) != 0 { &branch.then } else { &branch.other };
+                    self.branch(&taken.0).map_err(|stop| at(self, stop))?;
+                    if !taken.1.is_empty() {
+                        self.settle()?;
+                        self.hand(&taken.1)?;
+                    }
+                }
+                Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
+                Code::Issue(site) => self.issue(*site as usize)?,
+                Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+                Code::Meet(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// On the way out of what waits: the place where to go on.
+    #[cold]
+    fn left_at(&mut self, place: u64, stop: Stop) -> Stop {
+        if matches!(stop, Stop::Waits) {
+            self.resume.push(place);
+        }
+        stop
+    }
+
+    fn support(&mut self, at: OpId, support: &Support) -> Result<(), Failure> {
+        if self.foresight.is_some() && self.foresee_support(support)? {
+            return Ok(());
+        }
+        match support {
+            Support::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
+            Support::Alloc(alloc) => self.alloc(at, alloc)?,
+            Support::Assign { tile, addr, result } => {
+                let tile = self.object_of(*tile);
+                self.engine.assign(tile, self.int(*addr))?;
+                if let Some(result) = result {
+                    self.set_tile(*result, tile);
+                }
+            }
+            Support::SetValid { tile, valid } => {
+                let valid = valid.map(|v| v.map(|v| self.int(v)));
+                self.engine.set_valid(self.object_of(*tile), valid)?;
+            }
+            Support::Window(window) => self.window(at, window)?,
+            Support::MakeView(view) => self.make_view(view)?,
+            Support::Partition(view) => self.partition(view)?,
+            Support::AddPtr { src, dst, by, is_pointer } => self.add_pointer(*src, *dst, self.int(*by), *is_pointer)?,
+            Support::Address(address) => self.address(address)?,
+            Support::ViewNumber(view) => self.view_number(view)?,
+            Support::PrintText { format, values } => self.print_text(at, format, values),
+            Support::Trap => return Err(failure("trap", "the program stops itself here", "find out why it got here")),
+            Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
+            Support::Get(get) => self.get_element(at, get)?,
+            Support::Dense { object, slot, bytes } => self.dense(at, *object, *slot, bytes)?,
+            Support::StoreScalar(access, scalar) => {
+                if self.cx.blocks > 1 {
+                    self.engine.memories.set_writer(at.0);
+                }
+                self.store_scalar(at, access, *scalar)?;
+            }
+            Support::Configure(attrs) => self.engine.configure(attrs),
+            Support::PadValue { scalar, attr } => {
+                let value = scalar.map(|s| s.number(self.int(s.int))).or(*attr);
+                self.engine.config.set(AttrName::PadValue, value);
+            }
+            Support::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
+            Support::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
+            Support::Print(tile) => self.print(at, *tile)?,
+            Support::Declare { object, slot } => {
+                self.engine.end_tile(*object)?;
+                self.set_tile(*slot, *object);
+            }
+            Support::GetId { ids, index, to } => {
+                let slot = self.id_slot(*ids, *index)?;
+                self.set(*to, self.ints[slot.index()]);
+            }
+            Support::SetId { ids, index, id } => {
+                let slot = self.id_slot(*ids, *index)?;
+                self.set(slot, self.int(*id));
+            }
+            Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
+            Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
+            Support::Refuse(name) => {
+                let (what, help) = why_not(name);
+                return Err(failure("not-executable", what, help));
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands values on, all at once.
+    fn hand(&mut self, hands: &[Hand]) -> Result<(), Failure> {
+        match hands {
+            [] => {}
+            [one] => {
+                let value = self.read(*one);
+                self.copy_carried(hands)?;
+                self.write(value);
+            }
+            _ => {
+                let values: SmallVec<[Handed; 4]> = hands.iter().map(|h| self.read(*h)).collect();
+                self.copy_carried(hands)?;
+                values.into_iter().for_each(|value| self.write(value));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&self, hand: Hand) -> Handed {
+        match hand {
+            Hand::Int { to, from } => Handed::Int(to, self.int(from)),
+            Hand::Tile { to, from, buffer } => Handed::Tile(to, buffer.unwrap_or_else(|| self.object_of(from))),
+            Hand::Global { to, from } => Handed::Global(to, Box::new(self.globals[from.index()].clone())),
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, value: Handed) {
+        match value {
+            Handed::Int(to, value) => self.set(to, value),
+            Handed::Tile(to, object) => self.set_tile(to, object),
+            Handed::Global(to, global) => self.globals[to.index()] = *global,
+        }
+    }
+}
+
+/// Why a process does not go on.
+pub enum Stop {
+    Failed(Failure),
+    /// It waits for another one.
+    Waits,
+    /// What is asked about is here ([`Watch::until`]).
+    Reached,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Stop::Failed(failure)
+    }
+}
+
+impl Stop {
+    #[cold]
+    fn noted(self, note: impl FnOnce() -> String) -> Stop {
+        match self {
+            Stop::Failed(mut failure) => {
+                failure.notes.push(note());
+                Stop::Failed(failure)
+            }
+            other => other,
+        }
+    }
+}
+
+/// A value on its way.
+enum Handed {
+    Int(IntSlot, i64),
+    Tile(TileSlot, TileId),
+    Global(GlobalSlot, Box<Global>),
+}

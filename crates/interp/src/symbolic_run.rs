@@ -1,0 +1,111 @@
+//! A run that follows where every byte comes from.
+
+use super::blocks::{self, Buffer, Left};
+use super::cores::{Cores, Process};
+use super::{Outcome, Run, grid_barrier};
+use tessera_kernels::{Failure, MemoryId};
+use tessera_provenance::{Moment, Output, Watch};
+
+/// Why there is no answer about blocks that see each other's writes.
+const NOT_FOLLOWED: &str = "all blocks meet, and what goes between them is not followed";
+
+/// Runs a program and follows every byte; data that is not given is unknown.
+pub fn run(mut run: Run<'_>, mut watch: Watch) -> (Outcome, Watch) {
+    let blocks = run.blocks.max(1);
+    if blocks > 1 && grid_barrier::is_met(run.func, run.profile) {
+        watch.undecide(NOT_FOLLOWED.into());
+        return (Outcome::default(), watch);
+    }
+    let processes = Process::all(run.func);
+    let compile = |p: &Process| super::compile::compile(run.module, run.func, run.profile, run.placement, *p, false);
+    let programs = match processes.iter().map(compile).collect::<Result<Vec<_>, _>>() {
+        Ok(programs) => programs,
+        Err(e) => return (e.into(), watch),
+    };
+    let progress = run.progress.clone();
+    let buffers = blocks::buffers(&mut run);
+    let cx = blocks::contexts(&run, &processes, &programs, progress.as_deref(), &[]);
+    let mut memories = blocks::copies(&buffers, true, run.limits.memory);
+    memories.stands_for_all = true;
+    let mut cores = Cores::new(&cx, memories, false);
+    if let Some(first) = cores.list.first_mut() {
+        first.watch = Some(Box::new(watch));
+    }
+    let mut left = Vec::new();
+    let mut lengths = vec![0usize; buffers.len()];
+    let only = cores.list.first().and_then(|exec| exec.watch.as_ref()?.until);
+    for block in (0..blocks).filter(|block| only.is_none_or(|only| only.block == *block)) {
+        let mut one = Left::default();
+        one.failure = watched_block(&mut cores, &run, &buffers, block, only).err();
+        for exec in &mut cores.list {
+            one.warnings.append(&mut exec.found.warnings);
+        }
+        for (k, length) in (0..).zip(&mut lengths) {
+            let memory = cores.memories().and_then(|m| m.get(MemoryId::buffer(k)));
+            *length = memory.map_or(0, |m| m.bytes().len()).max(*length);
+        }
+        one.writes = cores.take_written(&buffers);
+        let has_failed = one.failure.is_some();
+        left.push(one);
+        if has_failed {
+            break;
+        }
+    }
+    let mut watch = cores.list.iter_mut().find_map(|exec| exec.watch.take()).map(|watch| *watch).unwrap_or_default();
+    drop(cores);
+    for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
+        let ty = run.module.types.get(run.func.value(buffer.value).ty);
+        if let Some(elem) = ty.global_elem() {
+            let origins = watch.buffer(MemoryId::buffer(k as u32), *length);
+            watch.outputs.push(Output {
+                value: buffer.value,
+                core: 0,
+                rows: 1,
+                cols: origins.len() as u64 * 8 / u64::from(elem.bits()),
+                elem,
+                origins,
+            });
+        }
+    }
+    watch.end();
+    (blocks::merge(&run, buffers, left), watch)
+}
+
+fn watched_block(
+    cores: &mut Cores<'_>,
+    run: &Run<'_>,
+    buffers: &[Buffer],
+    block: u32,
+    until: Option<Moment>,
+) -> Result<(), Failure> {
+    if let Some(watch) = &mut cores.turn(0)?.watch {
+        watch.begin_block(block);
+        for (k, buffer) in (0..).zip(buffers) {
+            watch.bind(MemoryId::buffer(k), buffer.value);
+        }
+    }
+    cores.begin(run, buffers, block)?;
+    for n in 0..cores.list.len() {
+        let exec = cores.turn(n)?;
+        for (value, input) in &run.inputs {
+            exec.watch_given(*value, input)?;
+        }
+    }
+    let is_before = until.is_some_and(|until| until.instructions == 0);
+    if !is_before && !cores.advance()? {
+        return Err(cores.deadlock());
+    }
+    if until.is_some() || block + 1 == run.blocks.max(1) {
+        for (value, core) in &run.outputs {
+            // A tile lies at the same place on both vector cores.
+            let (exec, _) = cores.owner(*value, 0)?;
+            if let Some(slot) = exec.cx.program.tile(*value) {
+                exec.watch_output(*value, slot, *core)?;
+            }
+        }
+    }
+    if let Some(watch) = &mut cores.turn(0)?.watch {
+        watch.end_block();
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Acts on registers: what there is, and which functions they are.
+
+use tessera_isa::elem::Elem;
+use tessera_isa::sem::{Func, Rounding, Saturation};
+
+/// What happens to what is in the registers, all of which is f32.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Act {
+    /// Takes the operand in its place.
+    Take,
+    /// Writes it.
+    Put(Form),
+    /// Makes every NaN the one that arithmetic gives.
+    Settle,
+    Round(Form),
+    Add,
+    Sub,
+    /// The operand less what is there.
+    SubFrom,
+    Mul,
+    Div,
+    /// The operand by what is there.
+    DivOf,
+    Max,
+    Min,
+    Relu,
+    Sqrt,
+    Recip,
+    Abs,
+    Neg,
+    Exp,
+    ExpDif,
+    Log,
+    Rsqrt,
+}
+
+/// How elements lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    F32,
+    F16,
+    Bf16,
+    I16,
+    I8,
+    U8,
+}
+
+impl Form {
+    pub fn of(elem: Elem) -> Option<Form> {
+        Some(match elem {
+            Elem::F32 => Form::F32,
+            Elem::F16 => Form::F16,
+            Elem::Bf16 => Form::Bf16,
+            Elem::I16 => Form::I16,
+            Elem::I8 => Form::I8,
+            Elem::U8 => Form::U8,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of an element.
+    #[inline(always)]
+    pub fn size(self) -> usize {
+        match self {
+            Form::F32 => 4,
+            Form::F16 | Form::Bf16 | Form::I16 => 2,
+            Form::I8 | Form::U8 => 1,
+        }
+    }
+}
+
+/// Where the operand of an act is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// In the registers.
+    Own,
+    /// In memory, side by side.
+    Dense,
+    /// In memory, one for all of a row.
+    One,
+}
+
+/// An act whose operand was found in its memory.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "acts run on x86-64 only"))]
+pub struct Bound {
+    pub act: Act,
+    pub kind: Kind,
+    pub form: Form,
+    /// Where it starts, and how far it is to the next strip, to the next row and to the next element.
+    pub start: *mut u8,
+    pub strip: isize,
+    pub row: isize,
+    pub step: usize,
+    /// Are there only [`SLOT_ROWS`] rows, or [`FOLDED`] rows and columns, which are used again and again?
+    pub wraps: bool,
+}
+
+/// Rows of what is in scratch memory: no more go through the acts at once.
+pub const SLOT_ROWS: usize = 4;
+
+/// So many rows are folded at once, as many columns of them at a time.
+pub const FOLDED: usize = 16;
+
+impl Act {
+    /// Needs it no registers of its own, beside f32?
+    pub fn is_plain(self) -> bool {
+        match self {
+            Act::Put(form) => form == Form::F32,
+            Act::Exp | Act::ExpDif | Act::Log | Act::Rsqrt | Act::Round(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Has what it gives no NaN but the one that arithmetic gives?
+    pub fn settles(self) -> bool {
+        matches!(
+            self,
+            Act::Settle | Act::Round(_) | Act::Max | Act::Min | Act::Exp | Act::ExpDif | Act::Log | Act::Rsqrt
+        )
+    }
+
+    /// The act with its arguments the other way round.
+    pub fn turned(self) -> Option<Act> {
+        match self {
+            Act::Add | Act::Mul | Act::Max | Act::Min => Some(self),
+            Act::Sub => Some(Act::SubFrom),
+            Act::Div => Some(Act::DivOf),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn act(func: Func, elem: Elem) -> Option<Act> {
+    Some(match func {
+        Func::Add => Act::Add,
+        Func::Sub => Act::Sub,
+        Func::Mul => Act::Mul,
+        Func::Div => Act::Div,
+        Func::Max => Act::Max,
+        Func::Min => Act::Min,
+        Func::Relu => Act::Relu,
+        Func::Sqrt => Act::Sqrt,
+        Func::Recip => Act::Recip,
+        Func::Exp => Act::Exp,
+        Func::ExpDif => Act::ExpDif,
+        Func::Log => Act::Log,
+        Func::Rsqrt => Act::Rsqrt,
+        // These only touch the sign, of a NaN too.
+        Func::Abs if elem == Elem::F32 => Act::Abs,
+        Func::Neg if elem == Elem::F32 => Act::Neg,
+        _ => return None,
+    })
+}
+
+/// A conversion to a float that f32 and one rounding come to.
+pub(super) fn converts(from: Elem, to: Elem, rounding: Rounding, saturation: Option<Saturation>) -> Option<Act> {
+    let is_clamped = saturation.unwrap_or_else(|| Saturation::usual(from, to)) == Saturation::On;
+    let is_nearest = matches!(rounding, Rounding::None | Rounding::Rint | Rounding::CastRint);
+    let is_exact = to == Elem::F32 && from != Elem::F32;
+    let is_rounded = matches!(to, Elem::F16 | Elem::Bf16) && from == Elem::F32 && is_nearest && !is_clamped;
+    (is_exact || is_rounded).then_some(Act::Take)
+}

@@ -1,0 +1,125 @@
+//! What a block wrote to a buffer, and what it leaves of it.
+
+use super::combine_log::Combined;
+use super::overlay::Aside;
+use crate::memory::ByteSet;
+use rustc_hash::FxHashMap;
+
+/// What one block wrote to a buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// Counted from `first` on: a block that writes a part of its own needs no bits for those before it.
+    bytes: ByteSet,
+    first: usize,
+    /// All written bytes lie between these two.
+    hull: Option<(usize, usize)>,
+    /// What was combined, in order; what was written wins over it.
+    pub combined: Combined,
+    /// The operation that writes now.
+    pub writer: u32,
+    writers: Writers,
+}
+
+/// By operation: all that it wrote lies between these two.
+pub type Writers = FxHashMap<u32, (usize, usize)>;
+
+/// What a block leaves of a buffer: runs of bytes that it wrote, and before that what it combined with what others leave.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    /// What it wrote: where each run starts, and its length.
+    pub runs: Vec<(usize, usize)>,
+    /// The same with its bytes, where they are not in the buffer yet.
+    pub writes: Vec<(usize, Vec<u8>)>,
+    /// Or those of them that are another block's in the buffer.
+    pub aside: Option<Box<Aside>>,
+    /// What it combined, in order, before that.
+    pub combined: Combined,
+    pub writers: Writers,
+}
+
+impl Taken {
+    /// The bytes that its contents take.
+    pub fn bytes(&self) -> usize {
+        self.writes.iter().map(|(_, run)| run.len()).sum::<usize>().saturating_add(self.combined.bytes())
+    }
+
+    /// What is to be put into a buffer; who wrote where stays.
+    pub fn take_contents(&mut self) -> Taken {
+        let (writes, combined) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.combined));
+        Taken { runs: self.runs.clone(), writes, combined, ..Taken::default() }
+    }
+
+    /// Puts it into a buffer: what lies outside is left out.
+    pub fn put(mut self, buffer: &mut [u8]) {
+        self.combined.put(buffer);
+        for (start, run) in &self.writes {
+            if let Some(to) = buffer.get_mut(*start..start + run.len()) {
+                to.copy_from_slice(run);
+            }
+        }
+    }
+}
+
+impl Written {
+    pub fn insert(&mut self, start: usize, len: usize) {
+        if len > 0 {
+            let (low, high) = self.hull.unwrap_or((start, start));
+            if self.hull.is_none() || start < self.first {
+                self.begin_at(start.saturating_sub(high - low));
+            }
+            self.bytes.grow(start + len - self.first);
+            self.bytes.insert(start - self.first, len);
+            self.hull = Some((low.min(start), high.max(start + len)));
+            let (low, high) = self.writers.entry(self.writer).or_insert((start, start));
+            (*low, *high) = ((*low).min(start), (*high).max(start + len));
+        }
+    }
+
+    /// Elements of so many bytes, side by side in a run, of which a part was written are written as a whole.
+    pub fn complete(&mut self, start: usize, len: usize, size: usize) {
+        let Some((low, high)) = self.hull else { return };
+        let (low, high) = (low.max(start), high.min(start + len));
+        let mut cut = Vec::new();
+        if low < high {
+            self.for_each_run(low, high, |at, len| {
+                let (first, end) = ((at - start) / size * size, (at + len - start).next_multiple_of(size));
+                if (start + first, end - first) != (at, len) {
+                    cut.push((start + first, end - first));
+                }
+            });
+        }
+        cut.into_iter().for_each(|(start, len)| self.insert(start, len));
+    }
+
+    /// Counts from another byte on, which lies before all that was written.
+    #[cold]
+    fn begin_at(&mut self, first: usize) {
+        let mut bytes = ByteSet::default();
+        if let Some((low, high)) = self.hull {
+            bytes.grow(high - first);
+            self.for_each_run(low, high, |start, len| bytes.insert(start - first, len));
+        }
+        (self.bytes, self.first) = (bytes, first);
+    }
+
+    fn for_each_run(&self, low: usize, high: usize, mut f: impl FnMut(usize, usize)) {
+        let first = self.first;
+        self.bytes.for_each_run(low - first, high - first, |start, len| f(start + first, len));
+    }
+
+    /// Were all bytes of a run written?
+    #[inline]
+    pub fn has_all(&self, start: usize, len: usize) -> bool {
+        start >= self.first && self.bytes.has_all(start - self.first, len)
+    }
+
+    /// The runs that were written, what was combined and who did it; nothing is written any more.
+    pub fn take(&mut self) -> Taken {
+        let mut runs = Vec::new();
+        if let Some((low, high)) = self.hull {
+            self.for_each_run(low, high, |start, len| runs.push((start, len)));
+        }
+        let Written { combined, writers, .. } = std::mem::take(self);
+        Taken { runs, combined, writers, ..Taken::default() }
+    }
+}
