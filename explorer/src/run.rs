@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tessera::npy::Array;
-use tessera::program::{Outcome, PrintedWhat, Shapes};
+use tessera::program::{Outcome, PrintedValue, Shapes};
 use tessera::{Diagnostic, Elem, Kernel, Number};
 use tessera_interp::{Recorded, Step, Stored, TileOutput};
 use tessera_ir::{OpId, ValueId};
@@ -64,8 +64,8 @@ pub fn answer(ask: &Ask) -> Answer {
     });
     let outputs: Vec<Value> = outputs.collect();
     let printed = outcome.printed.iter().map(|p| match &p.what {
-        PrintedWhat::Text(text) => json!({ "text": text }),
-        PrintedWhat::Tile(value, data) => json!({ "name": kernel.name(*value), "tile": values::tile(data) }),
+        PrintedValue::Text(text) => json!({ "text": text }),
+        PrintedValue::Tile(value, data) => json!({ "name": kernel.name(*value), "tile": values::tile(data) }),
     });
     Ok(json!({
         "findings": places.findings(&found), "blocks": blocks, "outputs": outputs, "compared": compared,

@@ -10,7 +10,7 @@ use crate::machine::TesseraMachine;
 use crate::view::{self, View};
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use tessera_exec::engine::{Pointed, Ticket};
+use tessera_exec::engine::{InstHandle, PointerTarget};
 use tessera_isa::inst::{Place, Root, TileArg};
 use tessera_kernels::memory::AlignedBytes;
 
@@ -20,7 +20,7 @@ const MOST: usize = 1 << 12;
 /// An instruction that can be issued again.
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
-    ticket: Ticket,
+    ticket: InstHandle,
     /// Until when it counts: automatic storage may be freed.
     age: Option<u64>,
     /// The view of the caller's memory, if it has one.
@@ -90,8 +90,8 @@ impl TesseraMachine {
         let mut is_automatic = false;
         let is_ours = tiles.iter().map(|t| t.tile).all(|tile| {
             let pointed = self.engine.pointed(tile.storage.wrapping_add(tile.offset));
-            is_automatic |= matches!(pointed, Pointed::Pool(..));
-            tile.storage_kind == TesseraStorage::Address as u32 || !matches!(pointed, Pointed::Elsewhere)
+            is_automatic |= matches!(pointed, PointerTarget::Pool(..));
+            tile.storage_kind == TesseraStorage::Address as u32 || !matches!(pointed, PointerTarget::Elsewhere)
         });
         let age = is_automatic.then_some(self.calls.age);
         self.calls.last = self.engine.ticket().filter(|_| is_ours).map(|ticket| Known { ticket, age, view: None });
@@ -106,8 +106,8 @@ impl TesseraMachine {
             Root::Auto(_) => false,
             Root::Host => {
                 let pointed = self.engine.pointed(start);
-                is_automatic |= matches!(pointed, Pointed::Pool(..));
-                !matches!(pointed, Pointed::Elsewhere)
+                is_automatic |= matches!(pointed, PointerTarget::Pool(..));
+                !matches!(pointed, PointerTarget::Elsewhere)
             }
         });
         is_ours.then(|| is_automatic.then_some(self.calls.age))
@@ -127,7 +127,7 @@ impl TesseraMachine {
         let first = data.wrapping_offset(-view.origin);
         let now = (data as usize, view::changes());
         if view.seen != now {
-            let is_elsewhere = |at: *mut u8| matches!(self.engine.pointed(at as u64), Pointed::Elsewhere);
+            let is_elsewhere = |at: *mut u8| matches!(self.engine.pointed(at as u64), PointerTarget::Elsewhere);
             let rest = isize::try_from(view.len).ok().and_then(|len| len.checked_sub(view.origin));
             let may_lie = rest.is_some_and(|rest| view::is_inside(data as usize, view.origin, rest));
             let is_free = is_elsewhere(first) && is_elsewhere(first.wrapping_add(view.len.saturating_sub(1)));

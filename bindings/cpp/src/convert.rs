@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use smallvec::SmallVec;
-use tessera_exec::engine::Refused;
+use tessera_exec::engine::IssueError;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::elem::Elem;
@@ -49,8 +49,8 @@ impl From<Failure> for Refusal {
     }
 }
 
-impl From<Refused> for Refusal {
-    fn from(refused: Refused) -> Self {
+impl From<IssueError> for Refusal {
+    fn from(refused: IssueError) -> Self {
         Refusal::rules(refused.0)
     }
 }

@@ -9,7 +9,7 @@ use crate::view::View;
 use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tessera_exec::engine::{Engine, Pointed, TileId, combines};
+use tessera_exec::engine::{Engine, PointerTarget, TileId, combines};
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, TileArg};
 use tessera_isa::ops::{AttrName, Bind, Effect, Form, Opcode, Role};
@@ -286,7 +286,7 @@ impl TesseraMachine {
     /// The view's bytes where they are: not those of the machine's own memories, and not what one thread after the other must
     /// change.
     fn lent_view(&self, inst: &Inst, view: &View) -> Option<AlignedBytes> {
-        let is_elsewhere = |at: usize| matches!(self.engine.pointed(at as u64), Pointed::Elsewhere);
+        let is_elsewhere = |at: usize| matches!(self.engine.pointed(at as u64), PointerTarget::Elsewhere);
         let (first, last) = (view.start as usize, (view.start as usize).checked_add(view.len)?.checked_sub(1)?);
         let is_own = !combines(inst) && is_elsewhere(first) && is_elsewhere(last);
         view.lent().filter(|_| is_own)

@@ -4,7 +4,7 @@ use crate::convert::{self, Answer, Refusal};
 use crate::machine::{TesseraMachine, no_storage, span};
 use smallvec::SmallVec;
 use std::ptr::NonNull;
-use tessera_exec::engine::{Pointed, Storage};
+use tessera_exec::engine::{PointerTarget, Storage};
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{Place, Root, TileArg};
 use tessera_isa::profile::Profile;
@@ -24,21 +24,21 @@ impl TesseraMachine {
                 in_storage(storage, arg.tile.loc, place.start, bytes)
             }
             Root::Host => match self.engine.pointed(place.start) {
-                Pointed::Memory(loc, _) | Pointed::Pool(Some(Storage { loc, .. }), _)
+                PointerTarget::Memory(loc, _) | PointerTarget::Pool(Some(Storage { loc, .. }), _)
                     if loc != arg.tile.loc && self.profile != Profile::Cpu =>
                 {
                     Some(elsewhere(loc, arg.tile.loc))
                 }
-                Pointed::Memory(loc, at) => tessera_check::check_address(loc, bytes, at.into(), self.profile),
-                Pointed::Pool(Some(storage), at) => in_storage(&storage, storage.loc, at - storage.at, bytes),
-                Pointed::Pool(None, _) => {
+                PointerTarget::Memory(loc, at) => tessera_check::check_address(loc, bytes, at.into(), self.profile),
+                PointerTarget::Pool(Some(storage), at) => in_storage(&storage, storage.loc, at - storage.at, bytes),
+                PointerTarget::Pool(None, _) => {
                     let what = "the tile's pointer points to automatic storage that was freed";
                     return Err(Refusal::argument(what));
                 }
-                Pointed::Elsewhere if place.start.checked_add(bytes).is_none() => {
+                PointerTarget::Elsewhere if place.start.checked_add(bytes).is_none() => {
                     return Err(Refusal::argument(format!("{bytes} bytes at {:#x} are no memory", place.start)));
                 }
-                Pointed::Elsewhere => None,
+                PointerTarget::Elsewhere => None,
             },
         };
         convert::legal(fault)
@@ -56,7 +56,9 @@ impl TesseraMachine {
     /// The first byte and the end of what a tile has of the caller's own memory.
     pub(crate) fn lent_of(&self, arg: &TileArg) -> Option<(u64, u64)> {
         match arg.place {
-            Some(Place { root: Root::Host, start }) if matches!(self.engine.pointed(start), Pointed::Elsewhere) => {
+            Some(Place { root: Root::Host, start })
+                if matches!(self.engine.pointed(start), PointerTarget::Elsewhere) =>
+            {
                 Some((start, start.saturating_add(span(arg))))
             }
             _ => None,
@@ -91,7 +93,7 @@ impl TesseraMachine {
     }
 
     pub(crate) fn contains(&self, address: u64) -> bool {
-        !matches!(self.engine.pointed(address), Pointed::Elsewhere)
+        !matches!(self.engine.pointed(address), PointerTarget::Elsewhere)
     }
 
     pub(crate) fn room(&self, loc: u32) -> u64 {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, RwLock};
 use tessera_exec::engine::Runs;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
-use tessera_kernels::memory::{AlignedBytes, Memory, Taken};
+use tessera_kernels::memory::{AlignedBytes, BlockWrites, Memory};
 
 /// Buffers whose extent the program has told: the first address and the bytes.
 static BUFFERS: RwLock<BTreeMap<usize, usize>> = RwLock::new(BTreeMap::new());
@@ -147,7 +147,7 @@ impl View {
 
     /// Leaves in the caller's memory what an instruction left in the buffer. What is combined with what is there happens
     /// one instruction after the other, whatever thread it is in (cpp.md 9).
-    pub fn leave(&mut self, taken: &mut Taken) {
+    pub fn leave(&mut self, taken: &mut BlockWrites) {
         static COMBINING: Mutex<()> = Mutex::new(());
         if let (false, Some(mut there)) = (taken.combined.is_empty(), self.lent()) {
             let _one = COMBINING.lock();

@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera::equiv::{Answer, Given, Which, equiv};
-use tessera::program::{Bindings, Inputs, OrderOptions, Outputs, PrintedWhat, Setting, TimelineOptions};
+use tessera::program::{Bindings, Inputs, OrderOptions, Outputs, PrintedValue, Setting, TimelineOptions};
 use tessera::trace::{Target, Way, back, forward};
 use tessera::{Profile, TextForm};
 use tessera_cli::render::values::show_tile;
@@ -122,8 +122,8 @@ pub fn result<'py>(
         .printed()
         .iter()
         .map(|(name, what)| match what {
-            PrintedWhat::Tile(_, data) => show_tile(name, "", data),
-            PrintedWhat::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
+            PrintedValue::Tile(_, data) => show_tile(name, "", data),
+            PrintedValue::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
         })
         .collect();
     let arrays = PyDict::new(py);

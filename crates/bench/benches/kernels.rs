@@ -19,7 +19,7 @@ const RING: usize = 192 << 10;
 
 struct Case {
     name: &'static str,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
     /// Bytes of every operand.
     sizes: Vec<usize>,
     /// Bytes read and written.

@@ -13,7 +13,7 @@ use tessera_ir::{TextForm, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
-use tessera_provenance::{Terms, Values, Watch};
+use tessera_provenance::{ProvenanceTracker, Terms, Values};
 
 /// A command line of a sample case.
 struct Case {
@@ -122,7 +122,7 @@ fn origins_worked_out_on_data_are_what_a_run_writes() {
             progress: None,
             observe: None,
         };
-        let (watched, watch) = watch(run, Watch::new(Terms::default(), numbers, false));
+        let (watched, watch) = watch(run, ProvenanceTracker::new(Terms::default(), numbers, false));
         assert!(!watched.failed(), "{}: {:?}", case.name, watched.diagnostics);
         if watch.undecided.is_some() {
             continue;

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::cmp::Ordering;
-use tessera_exec::engine::{Engine, Refused};
+use tessera_exec::engine::{Engine, IssueError};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AttrValue, Inst, ScalarArg};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
@@ -16,7 +16,7 @@ use tessera_testkit::random::Random;
 type Operand<'a> = (Role, Elem, u64, &'a [u8]);
 
 /// Issues an instruction on tiles with these contents, tracked or not, and gives what the destinations hold.
-fn issue(inst: &Inst, tracked: bool, operands: &[Operand<'_>]) -> Result<Vec<Vec<u8>>, Refused> {
+fn issue(inst: &Inst, tracked: bool, operands: &[Operand<'_>]) -> Result<Vec<Vec<u8>>, IssueError> {
     let mut engine = Engine::new(inst.profile, tracked);
     let mut tiles = Vec::new();
     for (role, elem, rows, bytes) in operands {

@@ -2,7 +2,7 @@
 
 use super::code::{Address, Int, Scalar, Var};
 use super::step::Exec;
-use super::{Printed, PrintedWhat};
+use super::{Printed, PrintedValue};
 use smallvec::SmallVec;
 use tessera_exec::engine::Global;
 use tessera_ir::OpId;
@@ -111,7 +111,7 @@ impl Exec<'_> {
             text.push(' ');
             text.push_str(&shown(number, None));
         }
-        self.printed.push(Printed { op: at, block: self.block, what: PrintedWhat::Text(text) });
+        self.printed.push(Printed { op: at, block: self.block, what: PrintedValue::Text(text) });
     }
 }
 

@@ -5,7 +5,7 @@ use super::Run;
 use std::collections::BTreeMap;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::Diagnostic;
-use tessera_kernels::memory::{Taken, Writers};
+use tessera_kernels::memory::{BlockWrites, Writers};
 
 /// Which block wrote which bytes of a buffer.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct Overlap {
 
 impl Owners {
     /// Adds what a block wrote; gives the first bytes that another one wrote before, once.
-    pub fn add(&mut self, block: u32, taken: &Taken) -> Option<Overlap> {
+    pub fn add(&mut self, block: u32, taken: &BlockWrites) -> Option<Overlap> {
         if self.is_told {
             return None;
         }

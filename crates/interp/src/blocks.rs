@@ -4,7 +4,7 @@
 //! out what the block wrote and puts back what was there before, so the next block begins with the initial contents again;
 //! what was taken out is merged in block order.
 
-use super::block_merge::Ended;
+use super::block_merge::FinishedBlocks;
 use super::block_overlap::Owners;
 use super::code::{Program, TileSlot, Var, slot_bits};
 use super::compile::compile;
@@ -20,7 +20,7 @@ use tessera_exec::engine::Global;
 use tessera_ir::{Def, MemrefType, Type, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::tile::Extent;
-use tessera_kernels::memory::{Claims, Memories, Memory, Taken};
+use tessera_kernels::memory::{BlockWrites, Claims, Memories, Memory};
 use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
 /// A buffer before the run, and the argument it is bound to.
@@ -35,19 +35,19 @@ pub(super) struct Buffer {
 
 /// What one block leaves behind.
 #[derive(Default)]
-pub(super) struct Left {
+pub(super) struct BlockResult {
     pub failure: Option<Failure>,
     pub warnings: Vec<Diagnostic>,
-    pub writes: Vec<Taken>,
+    pub writes: Vec<BlockWrites>,
     tiles: Vec<TileOutput>,
     printed: Vec<Printed>,
     trace: Vec<TraceLine>,
     recorded: Option<Recorded>,
 }
 
-impl Left {
+impl BlockResult {
     pub fn failed(failure: Failure) -> Self {
-        Left { failure: Some(failure), ..Left::default() }
+        BlockResult { failure: Some(failure), ..BlockResult::default() }
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn contexts<'a>(
 }
 
 /// One block: it works on the buffers themselves.
-fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> Left {
+fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> BlockResult {
     let mut memories = Memories::with_limit(run.tracked, run.limits.memory);
     for buffer in buffers.iter_mut() {
         memories.add_buffer(std::mem::take(&mut buffer.memory));
@@ -124,11 +124,11 @@ fn together(
     buffers: &mut [Buffer],
     threads: usize,
     small: u64,
-) -> Result<Vec<Left>, Failure> {
+) -> Result<Vec<BlockResult>, Failure> {
     let (blocks, turns) = (run.blocks.max(1), sharing::turns(threads));
     let shared = sharing::share(run, cx, buffers, &turns, (threads, small))?;
     let next = AtomicU32::new(0);
-    let ended = Ended::new(shared.iter().map(|sharing| matches!(sharing, Sharing::Copied)));
+    let ended = FinishedBlocks::new(shared.iter().map(|sharing| matches!(sharing, Sharing::Copied)));
     let ended = Mutex::new(ended);
     let work = || {
         let mut cores = Cores::new(cx, sharing::memories(run, buffers, &shared, &turns), run.trace || run.record);
@@ -173,14 +173,14 @@ pub(super) fn copies(buffers: &[Buffer], tracked: bool, limit: u64) -> Memories 
     memories
 }
 
-fn one(run: &Run<'_>, cores: &mut Cores<'_>, buffers: &[Buffer], block: u32) -> Left {
+fn one(run: &Run<'_>, cores: &mut Cores<'_>, buffers: &[Buffer], block: u32) -> BlockResult {
     let result = cores.begin(run, buffers, block).and_then(|()| cores.run());
     left_by(run, cores, block, result)
 }
 
 /// What a block leaves behind, after it ended or failed.
-pub(super) fn left_by(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, result: Result<(), Failure>) -> Left {
-    let mut left = Left::default();
+pub(super) fn left_by(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, result: Result<(), Failure>) -> BlockResult {
+    let mut left = BlockResult::default();
     if let Some(progress) = &run.progress {
         progress.blocks.fetch_add(1, Ordering::Relaxed);
     }
@@ -323,7 +323,7 @@ fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     ))
 }
 
-fn read_outputs(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, left: &mut Left) -> Result<(), Failure> {
+fn read_outputs(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, left: &mut BlockResult) -> Result<(), Failure> {
     if block + 1 != run.blocks.max(1) {
         return Ok(());
     }
@@ -345,7 +345,7 @@ fn read_outputs(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, left: &mut Lef
 }
 
 /// Everything together, in block order.
-pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<Left>) -> Outcome {
+pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<BlockResult>) -> Outcome {
     let mut outcome = Outcome::default();
     let mut told: Vec<(&'static str, Option<tessera_isa::diag::Span>)> = Vec::new();
     let mut overlaps = Vec::new();

@@ -72,7 +72,7 @@ pub enum Var {
 
 /// One value that control flow hands on: to where, and from where.
 #[derive(Clone, Copy, Debug)]
-pub enum Hand {
+pub enum BlockArgCopy {
     Int { to: IntSlot, from: Int },
     // The tile is copied into the buffer, which is then what is handed on.
     Tile { to: TileSlot, from: TileSlot, buffer: Option<TileId> },
@@ -89,30 +89,30 @@ pub struct For {
     pub step: Int,
     /// The least steps of one round.
     pub least: u64,
-    pub enter: Vec<Hand>,
+    pub enter: Vec<BlockArgCopy>,
     pub body: Vec<Code>,
-    pub again: Vec<Hand>,
-    pub leave: Vec<Hand>,
+    pub again: Vec<BlockArgCopy>,
+    pub leave: Vec<BlockArgCopy>,
 }
 
 #[derive(Debug)]
 pub struct If {
     pub condition: Int,
-    pub then: (Vec<Code>, Vec<Hand>),
-    pub other: (Vec<Code>, Vec<Hand>),
+    pub then: (Vec<Code>, Vec<BlockArgCopy>),
+    pub other: (Vec<Code>, Vec<BlockArgCopy>),
 }
 
 #[derive(Debug)]
 pub struct While {
     pub at: OpId,
-    pub enter: Vec<Hand>,
+    pub enter: Vec<BlockArgCopy>,
     pub before: Vec<Code>,
     pub condition: Int,
     /// Into the second block while the condition holds.
-    pub proceed: Vec<Hand>,
+    pub proceed: Vec<BlockArgCopy>,
     pub after: Vec<Code>,
-    pub again: Vec<Hand>,
-    pub leave: Vec<Hand>,
+    pub again: Vec<BlockArgCopy>,
+    pub leave: Vec<BlockArgCopy>,
 }
 
 #[derive(Debug)]
@@ -187,7 +187,7 @@ pub enum Code {
     Issue(u32),
     Support(OpId, Box<Support>),
     // What cores do with each other.
-    Meet(OpId, Box<Meet>),
+    CoreSyncOp(OpId, Box<CoreSyncOp>),
 }
 
 /// A FIFO between the cores of a block, as they run.
@@ -246,7 +246,7 @@ pub struct Pop {
 }
 
 #[derive(Debug)]
-pub enum Meet {
+pub enum CoreSyncOp {
     Push(Push),
     Pop(Pop),
     Free { channel: usize },
@@ -310,7 +310,7 @@ pub enum Support {
 
 /// A tile instruction of the program.
 #[derive(Debug)]
-pub struct Site {
+pub struct InstTemplate {
     pub at: OpId,
     /// The instruction, without operands; what runs every time does not look at it.
     pub inst: Box<Inst>,
@@ -336,7 +336,7 @@ pub struct Site {
     pub dead: u32,
 }
 
-impl Site {
+impl InstTemplate {
     /// Does it do no more than what its tiles say to their contents?
     fn is_simple(&self) -> bool {
         self.init.is_none() && self.binds.is_none() && !self.expands
@@ -360,7 +360,7 @@ pub struct ObjectInfo {
 #[derive(Debug, Default)]
 pub struct Program {
     pub body: Vec<Code>,
-    pub sites: Vec<Site>,
+    pub sites: Vec<InstTemplate>,
     pub objects: Vec<ObjectInfo>,
     pub ints: usize,
     pub tiles: usize,
@@ -393,7 +393,7 @@ impl Code {
                     | Support::SetId { .. }
                     | Support::Order(_)
             ),
-            Code::For(_) | Code::While(_) | Code::Meet(..) => false,
+            Code::For(_) | Code::While(_) | Code::CoreSyncOp(..) => false,
             // What the branches of an `if` do is asked there.
             _ => true,
         }
@@ -412,7 +412,7 @@ impl Program {
             match c {
                 Code::Issue(site) => {
                     let site = *site as usize;
-                    let is_simple = self.sites.get(site).is_some_and(Site::is_simple);
+                    let is_simple = self.sites.get(site).is_some_and(InstTemplate::is_simple);
                     for n in last.into_iter().chain([site]).filter(|_| is_simple && last.is_some()) {
                         self.sites.get_mut(n).into_iter().for_each(|s| s.may_wait = true);
                     }

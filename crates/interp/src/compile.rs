@@ -187,20 +187,22 @@ impl Compiler<'_> {
 
     /// What one edge of control flow hands over. What a loop hands to its own blocks goes through the buffer of the
     /// carried tile, where it has one.
-    fn hands(&mut self, op: &Op, edge: Edge<'_>) -> Result<Vec<Hand>, Failure> {
+    fn hands(&mut self, op: &Op, edge: Edge<'_>) -> Result<Vec<BlockArgCopy>, Failure> {
         let mut hands = Vec::new();
         for (to, from) in edge.pairs() {
             hands.push(match (self.var(to), from, from.value().map(|v| self.var(v))) {
-                (Var::Int(to), ..) => Hand::Int { to, from: self.int(op, from)? },
+                (Var::Int(to), ..) => BlockArgCopy::Int { to, from: self.int(op, from)? },
                 (Var::Tile(slot), _, Some(Var::Tile(from))) => {
                     let inner = matches!(edge.when, When::Again | When::Proceed);
                     let buffered = inner && self.placement.slot(to).is_some();
                     let buffer = if buffered { Some(self.object(to)?) } else { None };
-                    Hand::Tile { to: slot, from, buffer }
+                    BlockArgCopy::Tile { to: slot, from, buffer }
                 }
-                (Var::Global(to), _, Some(Var::Global(from))) => Hand::Global { to, from },
+                (Var::Global(to), _, Some(Var::Global(from))) => BlockArgCopy::Global { to, from },
                 (Var::Ids(to, count), _, Some(Var::Ids(from, same))) if count == same => {
-                    hands.extend((0..count).map(|n| Hand::Int { to: to.plus(n), from: Int::Slot(from.plus(n)) }));
+                    hands.extend(
+                        (0..count).map(|n| BlockArgCopy::Int { to: to.plus(n), from: Int::Slot(from.plus(n)) }),
+                    );
                     continue;
                 }
                 (Var::Nothing, _, Some(Var::Nothing)) => continue,

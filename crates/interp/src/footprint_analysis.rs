@@ -9,7 +9,7 @@
 mod parts;
 
 use super::blocks::Buffer;
-use super::code::{Site, Support};
+use super::code::{InstTemplate, Support};
 use super::cores::Cores;
 use super::step::{Context, Exec, Stop};
 use super::{Limits, Progress, Run};
@@ -22,7 +22,7 @@ use tessera_kernels::{Failure, MemoryId, internal_error};
 
 /// What is asked about a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum BufferAccess {
     /// Which blocks touch which bytes.
     Touched,
     /// Nothing. Nobody writes it, so that what it holds is known.
@@ -42,8 +42,8 @@ const DATA: &str = "what a block touches depends on data";
 const LONG: &str = "copies would take less time";
 
 /// What is noted while a block is walked through.
-pub struct Foresight {
-    asked: Vec<Asked>,
+pub struct FootprintAnalysis {
+    asked: Vec<BufferAccess>,
     touched: Vec<Touched>,
     /// The steps that looking took, and how many it may take.
     spent: u64,
@@ -55,7 +55,7 @@ pub struct Foresight {
 pub(super) fn parted(
     run: &Run<'_>,
     cx: &[Context<'_>],
-    (buffers, asked): (&[Buffer], &[Asked]),
+    (buffers, asked): (&[Buffer], &[BufferAccess]),
     threads: usize,
     copies: u64,
     memories: impl Fn() -> Memories + Sync,
@@ -73,7 +73,7 @@ pub(super) fn parted(
             if block >= blocks {
                 return;
             }
-            let foresight = Foresight::new(asked, most);
+            let foresight = FootprintAnalysis::new(asked, most);
             let touched = foreseen(run, &mut cores, buffers, block, foresight).map(|foresight| {
                 progress.steps.fetch_add(foresight.spent, Ordering::Relaxed);
                 foresight.touched
@@ -102,8 +102,8 @@ fn foreseen(
     cores: &mut Cores<'_>,
     buffers: &[Buffer],
     block: u32,
-    foresight: Foresight,
-) -> Result<Foresight, Failure> {
+    foresight: FootprintAnalysis,
+) -> Result<FootprintAnalysis, Failure> {
     cores.restart(run, buffers, block)?;
     cores.turn(0)?.foresight = Some(Box::new(foresight));
     if !cores.advance()? {
@@ -115,14 +115,14 @@ fn foreseen(
     noted.map(|foresight| *foresight).ok_or_else(|| internal_error("what was noted is lost"))
 }
 
-impl Foresight {
-    fn new(asked: &[Asked], most: u64) -> Self {
+impl FootprintAnalysis {
+    fn new(asked: &[BufferAccess], most: u64) -> Self {
         let touched = asked.iter().map(|_| Touched::default()).collect();
-        Foresight { asked: asked.to_vec(), touched, spent: BEGINNING, most }
+        FootprintAnalysis { asked: asked.to_vec(), touched, spent: BEGINNING, most }
     }
 
-    fn asked(&self, buffer: MemoryId) -> Asked {
-        buffer.as_buffer().and_then(|n| self.asked.get(n)).copied().unwrap_or(Asked::Nothing)
+    fn asked(&self, buffer: MemoryId) -> BufferAccess {
+        buffer.as_buffer().and_then(|n| self.asked.get(n)).copied().unwrap_or(BufferAccess::Nothing)
     }
 
     fn spend(&mut self, steps: u64) -> Result<(), Failure> {
@@ -137,7 +137,7 @@ impl Foresight {
         is_written: bool,
         runs: Option<impl Iterator<Item = (usize, usize)>>,
     ) -> Result<(), Failure> {
-        if self.asked(buffer) != Asked::Touched {
+        if self.asked(buffer) != BufferAccess::Touched {
             return Ok(());
         }
         let Some(touched) = buffer.as_buffer().and_then(|n| self.touched.get_mut(n)) else { return Ok(()) };
@@ -149,11 +149,11 @@ impl Foresight {
 /// What the interpreter does where nothing runs.
 impl Exec<'_> {
     /// An instruction: what it does to its tiles, but for their contents, and what it would touch of global memory.
-    pub fn foresee_site(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
+    pub fn foresee_site(&mut self, index: usize, site: &InstTemplate) -> Result<(), Stop> {
         self.begin_tiles(site)?;
         if let Some(view) = site.global.map(|slot| self.global(slot)) {
             let (buffer, grows) = (view.buffer, view.grows);
-            let is_asked = self.foresight.as_ref().is_some_and(|f| f.asked(buffer) == Asked::Touched);
+            let is_asked = self.foresight.as_ref().is_some_and(|f| f.asked(buffer) == BufferAccess::Touched);
             // A buffer that grows has to be as long as it will be.
             if is_asked || grows {
                 self.choose(index, site)?;
@@ -191,7 +191,7 @@ impl Exec<'_> {
     #[inline]
     pub fn foresee_load(&self, buffer: MemoryId) -> Result<(), Failure> {
         match &self.foresight {
-            Some(foresight) if foresight.asked(buffer) != Asked::Known => self.foresee_bytes(),
+            Some(foresight) if foresight.asked(buffer) != BufferAccess::Known => self.foresee_bytes(),
             _ => Ok(()),
         }
     }

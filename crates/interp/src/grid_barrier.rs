@@ -3,7 +3,7 @@
 
 use super::Run;
 use super::block_overlap::Owners;
-use super::blocks::{Buffer, Left, copies, left_by};
+use super::blocks::{BlockResult, Buffer, copies, left_by};
 use super::cores::Cores;
 use super::step::Context;
 use tessera_ir::Func;
@@ -19,8 +19,14 @@ pub(super) fn is_met(func: &Func, profile: Profile) -> bool {
 }
 
 /// All blocks, each until it waits for others; then they meet, and go on.
-pub(super) fn run(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer], blocks: u32, threads: usize) -> Vec<Left> {
-    let failed = |failure: Failure| vec![Left::failed(failure)];
+pub(super) fn run(
+    run: &Run<'_>,
+    cx: &[Context<'_>],
+    buffers: &mut [Buffer],
+    blocks: u32,
+    threads: usize,
+) -> Vec<BlockResult> {
+    let failed = |failure: Failure| vec![BlockResult::failed(failure)];
     let limit = run.limits.memory / u64::from(blocks);
     let held: u64 = buffers.iter().map(|buffer| buffer.memory.bytes().len() as u64).sum();
     if held > limit {

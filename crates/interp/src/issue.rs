@@ -1,6 +1,6 @@
 //! Issuing tile instructions: what was made ready for the same operands runs straight away.
 
-use super::code::Site;
+use super::code::InstTemplate;
 use super::step::{Exec, Stop};
 use smallvec::SmallVec;
 use tessera_exec::engine::{Binding, TileId, stores};
@@ -35,7 +35,7 @@ impl Exec<'_> {
     }
 
     /// Issues an instruction that may wait: it has no more to it than its tiles and what is done to them.
-    fn defer(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
+    fn defer(&mut self, index: usize, site: &InstTemplate) -> Result<(), Stop> {
         self.engine.issued += 1;
         if !site.results.is_empty() {
             self.begin_results(site)?;
@@ -60,7 +60,7 @@ impl Exec<'_> {
     }
 
     #[inline]
-    fn issue_site(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
+    fn issue_site(&mut self, index: usize, site: &InstTemplate) -> Result<(), Stop> {
         self.settle()?;
         self.engine.issued += 1;
         self.begin_tiles(site)?;
@@ -78,7 +78,7 @@ impl Exec<'_> {
 
     /// The tiles of an instruction are where it finds them.
     #[inline]
-    pub fn begin_tiles(&mut self, site: &Site) -> Result<(), Failure> {
+    pub fn begin_tiles(&mut self, site: &InstTemplate) -> Result<(), Failure> {
         if !site.results.is_empty() {
             self.begin_results(site)?;
         }
@@ -92,7 +92,7 @@ impl Exec<'_> {
 
     /// The valid region of its destination is what an instruction leaves.
     #[inline]
-    pub fn end_tiles(&mut self, site: &Site) -> Result<(), Failure> {
+    pub fn end_tiles(&mut self, site: &InstTemplate) -> Result<(), Failure> {
         match (site.expands, site.tiles.last()) {
             (true, Some((_, slot))) => self.engine.expand_valid(self.object_of(*slot)),
             _ => Ok(()),
@@ -101,7 +101,7 @@ impl Exec<'_> {
 
     /// Runs the instruction that was made ready, and tells what there is to tell.
     #[inline]
-    fn finish(&mut self, index: usize, site: &Site) -> Result<(), Stop> {
+    fn finish(&mut self, index: usize, site: &InstTemplate) -> Result<(), Stop> {
         let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
         let effect = match self.engine.run(index, start) {
             Err(e) if self.is_about_data(site, &e) => Effect::default(),
@@ -130,7 +130,7 @@ impl Exec<'_> {
 
     /// Makes the variant for the operands as they are the current one.
     #[inline]
-    pub fn choose(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    pub fn choose(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
         let epoch = self.engine.epoch;
         if site.only_tiles && self.engine.caches.get(index).is_some_and(|c| c.epoch == epoch) {
             // No tile has changed since the last time.
@@ -147,7 +147,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn begin_results(&mut self, site: &Site) -> Result<(), Failure> {
+    fn begin_results(&mut self, site: &InstTemplate) -> Result<(), Failure> {
         for (slot, object) in &site.results {
             self.engine.begin(*object)?;
             self.set_tile(*slot, *object);
@@ -163,7 +163,7 @@ impl Exec<'_> {
 
     /// What changes from one time to the next; opcode, form, types and attributes are the site's.
     #[inline]
-    fn make_key(&mut self, site: &Site) {
+    fn make_key(&mut self, site: &InstTemplate) {
         let mut key = std::mem::take(&mut self.engine.key);
         key.0.clear();
         for slot in site.tiles.iter().map(|t| &t.1).chain(&site.init) {
@@ -185,7 +185,7 @@ impl Exec<'_> {
     }
 
     /// The instruction of a site with its scalars as they are now.
-    pub fn with_scalars(&self, site: &Site) -> Inst {
+    pub fn with_scalars(&self, site: &InstTemplate) -> Inst {
         let mut inst = Inst::clone(&site.inst);
         inst.scalars.extend(site.scalars.iter().map(|(role, s)| ScalarArg {
             role: *role,
@@ -196,7 +196,7 @@ impl Exec<'_> {
     }
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
-    fn make_ready(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    fn make_ready(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
         self.foresee_lowering()?;
         site.tiles.iter().try_for_each(|(_, slot)| self.is_alive(*slot))?;
         self.is_no_slot(site)?;

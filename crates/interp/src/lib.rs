@@ -153,22 +153,22 @@ pub struct BufferOutput {
 pub struct Printed {
     pub op: OpId,
     pub block: u32,
-    pub what: PrintedWhat,
+    pub what: PrintedValue,
 }
 
 impl Printed {
     /// The contents of the tile, if it is one.
     pub fn tile(&self) -> Option<&TileData> {
         match &self.what {
-            PrintedWhat::Tile(_, data) => Some(data),
-            PrintedWhat::Text(_) => None,
+            PrintedValue::Tile(_, data) => Some(data),
+            PrintedValue::Text(_) => None,
         }
     }
 }
 
 /// Something printed.
 #[derive(Clone, Debug)]
-pub enum PrintedWhat {
+pub enum PrintedValue {
     /// A tile and its contents.
     Tile(ValueId, TileData),
     Text(String),

@@ -1,5 +1,5 @@
 //! Which tiles nobody needs any more, by instruction: what goes through the data together does not write them
-//! ([`Site::dead`]).
+//! ([`InstTemplate::dead`]).
 //!
 //! A tile is followed where its bytes are nobody else's: it is named by one value only, has one place, and no tile with an
 //! address meets it. Undefined bytes of tiles that placement put where it had been are not read where somebody keeps track of
@@ -23,7 +23,7 @@ pub(super) fn find(
     if placement.computed.contains(&true) || !program.sites.iter().any(|site| site.may_wait) {
         return;
     }
-    let mut lives = Lives::new(program, placement, tracked);
+    let mut lives = Liveness::new(program, placement, tracked);
     let mut live = Set::new(program.objects.len());
     for value in outputs {
         lives.tile(program.tile(value)).into_iter().for_each(|object| live.insert(object));
@@ -60,8 +60,8 @@ impl Set {
     }
 }
 
-struct Lives<'a> {
-    sites: &'a [Site],
+struct Liveness<'a> {
+    sites: &'a [InstTemplate],
     objects: &'a [ObjectInfo],
     /// By slot: the tile that it names, where it is followed.
     named: Vec<Option<usize>>,
@@ -74,10 +74,10 @@ struct Lives<'a> {
     dead: Vec<(usize, u32)>,
 }
 
-impl<'a> Lives<'a> {
+impl<'a> Liveness<'a> {
     fn new(program: &'a Program, placement: &Placement, tracked: bool) -> Self {
         let count = program.objects.len();
-        let mut lives = Lives {
+        let mut lives = Liveness {
             sites: &program.sites,
             objects: &program.objects,
             named: vec![None; program.tiles],
@@ -117,7 +117,7 @@ impl<'a> Lives<'a> {
                 .for_each(|is| *is = false);
         };
         let mut inner: Vec<&[Code]> = Vec::new();
-        let mut hands: Vec<&Hand> = Vec::new();
+        let mut hands: Vec<&BlockArgCopy> = Vec::new();
         for c in code {
             match c {
                 Code::For(f) => {
@@ -142,10 +142,10 @@ impl<'a> Lives<'a> {
                         lose(self, *slot);
                     }
                 }
-                Code::Meet(_, meet) => match &**meet {
-                    Meet::Push(push) => lose(self, push.src),
-                    Meet::Pop(pop) => lose(self, pop.to),
-                    Meet::Free { .. } | Meet::Give { .. } | Meet::Take { .. } => {}
+                Code::CoreSyncOp(_, meet) => match &**meet {
+                    CoreSyncOp::Push(push) => lose(self, push.src),
+                    CoreSyncOp::Pop(pop) => lose(self, pop.to),
+                    CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
                 },
                 Code::Support(_, support) => match &**support {
                     Support::Assign { tile, result, .. } => {
@@ -169,13 +169,13 @@ impl<'a> Lives<'a> {
             }
         }
         for hand in &hands {
-            if let Hand::Tile { to, from, .. } = hand {
+            if let BlockArgCopy::Tile { to, from, .. } = hand {
                 lose(self, *to);
                 lose(self, *from);
             }
         }
         for hand in hands {
-            if let Hand::Tile { buffer: Some(object), .. } = hand {
+            if let BlockArgCopy::Tile { buffer: Some(object), .. } = hand {
                 is_followed.get_mut(object.index()).into_iter().for_each(|is| *is = false);
             }
         }

@@ -1,6 +1,6 @@
 //! The operations that make, bind and size tiles.
 
-use super::code::{Alloc, GetElement, Hand, TileSlot, Window, slot_bits};
+use super::code::{Alloc, BlockArgCopy, GetElement, TileSlot, Window, slot_bits};
 use super::step::Exec;
 use smallvec::SmallVec;
 use tessera_exec::engine::TileId;
@@ -85,9 +85,9 @@ impl Exec<'_> {
     }
 
     /// Copies carried tiles into the buffers of their loop.
-    pub fn copy_carried(&mut self, hands: &[Hand]) -> Result<(), Failure> {
-        let copied = |hand: &Hand| match hand {
-            Hand::Tile { from, buffer: Some(buffer), .. } => Some((self.object_of(*from), *buffer)),
+    pub fn copy_carried(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
+        let copied = |hand: &BlockArgCopy| match hand {
+            BlockArgCopy::Tile { from, buffer: Some(buffer), .. } => Some((self.object_of(*from), *buffer)),
             _ => None,
         };
         let copies: SmallVec<[(TileId, TileId); 2]> = hands.iter().filter_map(copied).collect();

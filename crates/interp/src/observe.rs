@@ -1,7 +1,7 @@
 //! Whoever wants to know what a run does while it goes on: every instruction and order operation of a process in program
 //! order, with the values that it has. Nothing is asked of the bytes, and nothing else of the run depends on it.
 
-use super::code::{Code, Int, Site, Support};
+use super::code::{Code, InstTemplate, Int, Support};
 use super::step::Exec;
 use smallvec::SmallVec;
 use tessera_exec::engine::{Global, TileId};
@@ -110,7 +110,7 @@ impl Exec<'_> {
 
     /// An instruction is issued, on operands that it was made ready for.
     #[inline]
-    pub fn observe_issue(&mut self, index: usize, site: &Site) -> Result<(), Failure> {
+    pub fn observe_issue(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
         if self.observer.is_none() {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn observed_inst(&self, site: &Site) -> Result<Inst, Failure> {
+    fn observed_inst(&self, site: &InstTemplate) -> Result<Inst, Failure> {
         let tiles: SmallVec<[(Role, TileId); 6]> =
             site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
         let view = site.global.map(|slot| self.global(slot));

@@ -1,8 +1,8 @@
 //! What leaves a block: tiles that are asked for, prints, and the trace.
 
-use super::code::{Site, TileSlot};
+use super::code::{InstTemplate, TileSlot};
 use super::step::Exec;
-use super::{Printed, PrintedWhat, TraceLine, TraceWrite};
+use super::{Printed, PrintedValue, TraceLine, TraceWrite};
 use tessera_exec::engine::is_valid_set;
 use tessera_ir::OpId;
 use tessera_isa::ops::Role;
@@ -22,14 +22,14 @@ impl Exec<'_> {
         }
         self.observe_print(at, self.object_of(slot));
         if let Some(value) = self.value_of(slot) {
-            let what = PrintedWhat::Tile(value, data);
+            let what = PrintedValue::Tile(value, data);
             self.printed.push(Printed { op: at, block: self.block, what });
         }
         Ok(())
     }
 
     /// One line of the trace: what ran, on what, and a hash of what it wrote.
-    pub fn trace_line(&mut self, site: &Site) {
+    pub fn trace_line(&mut self, site: &InstTemplate) {
         let mut operands = Vec::new();
         let mut written = Vec::new();
         for (role, slot) in &site.tiles {

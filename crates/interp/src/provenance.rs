@@ -1,15 +1,15 @@
 //! Runs that are watched: origins go where the data goes, and data that is not given is unknown.
 //!
 //! Buffers and input tiles without contents count as given; a buffer is as long as what is read of it. What a run then
-//! decides by unknown data is noted ([`Watch::undecided`]), and so is everything that moves.
+//! decides by unknown data is noted ([`ProvenanceTracker::undecided`]), and so is everything that moves.
 
 use super::Input;
-use super::code::{Access, Site, TileSlot};
+use super::code::{Access, InstTemplate, TileSlot};
 use super::step::Exec;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use tessera_exec::definedness::Shadow;
+use tessera_exec::definedness::DefinednessTransfer;
 use tessera_exec::engine::{Object, TileId};
 use tessera_exec::lower::routed::RoutedRun;
 use tessera_ir::{OpId, ValueId};
@@ -18,7 +18,7 @@ use tessera_isa::ops::{Role, RuleKind};
 use tessera_isa::sem::{Routed, Sem, Step, steps};
 use tessera_kernels::nest::lower_copy;
 use tessera_kernels::{Failure, MemoryId, Place, on_core};
-use tessera_provenance::{Output, TileAt, Watch};
+use tessera_provenance::{Output, ProvenanceTracker, TileAt};
 
 impl Exec<'_> {
     fn tile_at(&self, id: TileId, is_written: bool) -> Option<TileAt> {
@@ -146,7 +146,7 @@ impl Exec<'_> {
         let op = self.watch.as_ref().and_then(|w| w.now.op);
         let tiles: Vec<(TileId, bool)> = copies.iter().flat_map(|(a, b)| [(*a, false), (*b, true)]).collect();
         self.announce(op, &tiles);
-        let mut moves: Vec<Shadow> = Vec::new();
+        let mut moves: Vec<DefinednessTransfer> = Vec::new();
         let mut places: Vec<Place> = Vec::new();
         for (from, to) in copies {
             let copy = self.engine.copy_of(*from, *to)?;
@@ -154,7 +154,9 @@ impl Exec<'_> {
             let has_two = |n: usize| copy.places.get(n).map(|p| p.memory) != copy.places.get(n + 1).map(|p| p.memory);
             for core in 0..=u8::from(has_two(0) && has_two(2) && !self.engine.is_one_core) {
                 moves.extend(copy.shadow.iter().filter_map(|step| match step {
-                    Shadow::Move(mv) => Some(Shadow::Move(Box::new(mv.renumbered(|n| base + n + core)))),
+                    DefinednessTransfer::Move(mv) => {
+                        Some(DefinednessTransfer::Move(Box::new(mv.renumbered(|n| base + n + core))))
+                    }
                     _ => None,
                 }));
             }
@@ -167,7 +169,7 @@ impl Exec<'_> {
     }
 
     /// Before an instruction: an unbound buffer has whatever is loaded from it.
-    pub fn watch_view(&mut self, site: &Site) -> Result<(), Failure> {
+    pub fn watch_view(&mut self, site: &InstTemplate) -> Result<(), Failure> {
         let view = site.global.map(|slot| self.global(slot));
         let Some(view) = view.filter(|view| view.grows) else {
             return Ok(());
@@ -203,7 +205,7 @@ impl Exec<'_> {
     }
 
     /// Before an instruction: is what decides about it known?
-    pub fn watch_decisions(&mut self, site: &Site) {
+    pub fn watch_decisions(&mut self, site: &InstTemplate) {
         let written = site.tiles.iter().map(|(role, slot)| (*slot, role.is_dst()));
         let operands = written.chain(site.init.map(|slot| (slot, false)));
         let tiles: Vec<_> = operands.map(|(slot, is_written)| (self.object_of(slot), is_written)).collect();
@@ -240,7 +242,7 @@ impl Exec<'_> {
     }
 
     /// What an instruction whose data decides reads and writes.
-    fn routed(&self, site: &Site) -> Option<Routed> {
+    fn routed(&self, site: &InstTemplate) -> Option<Routed> {
         if !matches!(site.inst.op.info().sem, Sem::Data(_) | Sem::Part(_)) {
             return None;
         }
@@ -251,7 +253,7 @@ impl Exec<'_> {
     }
 
     /// Is all known that decides what such an instruction does?
-    fn watch_routed(&mut self, site: &Site, routed: &Routed) {
+    fn watch_routed(&mut self, site: &InstTemplate, routed: &Routed) {
         for (n, rect) in &routed.reads {
             let Some((role, slot)) = site.tiles.get(*n).filter(|t| routed.how.deciders().contains(&t.0)) else {
                 continue;
@@ -274,7 +276,7 @@ impl Exec<'_> {
     }
 
     /// An instruction ran; its view started at byte `start`.
-    pub fn watch_issue(&mut self, index: usize, site: &Site, start: usize) -> Result<(), Failure> {
+    pub fn watch_issue(&mut self, index: usize, site: &InstTemplate, start: usize) -> Result<(), Failure> {
         self.watch_cache(index, start);
         let mut written = site.tiles.iter().filter(|(role, _)| role.is_dst());
         written.try_for_each(|(_, slot)| self.watch_contents(*slot))
@@ -307,7 +309,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn note_issue(&self, watch: &mut Watch, index: usize, start: usize) {
+    fn note_issue(&self, watch: &mut ProvenanceTracker, index: usize, start: usize) {
         let Some(entry) = self.engine.caches.get(index).and_then(|c| c.current()) else {
             return;
         };
@@ -343,7 +345,7 @@ impl Exec<'_> {
             // Which elements were picked is known by now; the index tile is as it was.
             let mut moves = prepared.shadow.to_vec();
             for action in &mut moves {
-                if let Shadow::Move(mv) = action
+                if let DefinednessTransfer::Move(mv) = action
                     && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
                 {
                     **mv = copy;
@@ -358,7 +360,7 @@ impl Exec<'_> {
     }
 
     /// Is this failure about quantization parameters that nobody knows?
-    pub fn is_about_data(&mut self, site: &Site, failure: &Failure) -> bool {
+    pub fn is_about_data(&mut self, site: &InstTemplate, failure: &Failure) -> bool {
         let is_quant = matches!(failure.rule, "quant-sign" | "quant-scale");
         let rules = site.inst.op.info().rules;
         let is_of_data = |kind| matches!(kind, RuleKind::Zero | RuleKind::AtRun);

@@ -1,7 +1,7 @@
 //! A run step by step: what each instruction was, and which tiles and buffers are other than before.
 
 use super::TileOutput;
-use super::code::Site;
+use super::code::InstTemplate;
 use super::step::Exec;
 use rustc_hash::FxHashMap;
 use tessera_exec::engine::stores;
@@ -110,7 +110,7 @@ impl Exec<'_> {
     }
 
     /// One step: the instruction that has just run.
-    pub fn record(&mut self, site: &Site) {
+    pub fn record(&mut self, site: &InstTemplate) {
         if self.recorder.as_ref().is_none_or(|r| r.block.is_cut) {
             return;
         }

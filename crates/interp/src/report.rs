@@ -1,9 +1,9 @@
 //! What a run finds out: warnings, undefined bytes, and where they came from.
 
-use super::code::{Site, TileSlot};
+use super::code::{InstTemplate, TileSlot};
 use super::step::Exec;
 use rustc_hash::FxHashSet;
-use tessera_exec::definedness::{Shadow, Value};
+use tessera_exec::definedness::{DefinednessTransfer, Value};
 use tessera_exec::engine::UndefinedElement;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -16,12 +16,12 @@ const MAX_HOPS: usize = 4;
 
 /// Warnings, each once per operation.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Warnings {
     pub warnings: Vec<Diagnostic>,
     seen: FxHashSet<(OpId, &'static str)>,
 }
 
-impl Found {
+impl Warnings {
     /// Keeps a warning, unless the operation has given it before.
     pub fn warn(&mut self, at: OpId, mut d: Diagnostic) {
         if self.seen.insert((at, d.rule)) {
@@ -37,7 +37,7 @@ impl Found {
 }
 
 /// An instruction that left a byte undefined.
-struct Left {
+struct UndefinedWrite {
     when: u64,
     at: OpId,
     /// Where the byte came from, if it was moved.
@@ -78,7 +78,7 @@ impl Exec<'_> {
     }
 
     /// `undefined-read`: a store wrote zeros where its tile is undefined.
-    pub fn report_store(&mut self, site: &Site) {
+    pub fn report_store(&mut self, site: &InstTemplate) {
         if let (Some((_, slot)), false) = (site.tiles.first(), self.found.has(site.at, "undefined-read")) {
             self.warn_undefined(site.at, *slot, "is stored");
         }
@@ -121,7 +121,7 @@ impl Exec<'_> {
         let (mut memory, mut byte, mut before) = (memory, byte, u64::MAX);
         for _ in 0..MAX_HOPS {
             // The latest instruction before this point that left the byte undefined.
-            let mut latest: Option<Left> = None;
+            let mut latest: Option<UndefinedWrite> = None;
             for (cache, site) in self.engine.caches.iter().zip(&self.cx.program.sites) {
                 for entry in cache.entries.iter().filter(|e| (self.began + 1..before).contains(&e.undefined_at)) {
                     let Some(prepared) = &entry.prepared else { continue };
@@ -133,32 +133,35 @@ impl Exec<'_> {
                         let Some(place) = prepared.places.get(usize::from(operand)) else {
                             continue;
                         };
-                        if matches!(step, Shadow::Set { .. })
+                        if matches!(step, DefinednessTransfer::Set { .. })
                             || place.memory != memory
                             || !area.contains(place.at, byte)
                         {
                             continue;
                         }
                         let source = match step {
-                            Shadow::Move(mv) => {
+                            DefinednessTransfer::Move(mv) => {
                                 let from =
                                     tessera_provenance::came_from(mv, &prepared.places, byte as i64 - place.at as i64);
-                                self.undefined_of(from, mv.reads.len() == 1 && !matches!(mv.value, Value::Staged(_)))
+                                self.undefined_of(
+                                    from,
+                                    mv.reads.len() == 1 && !matches!(mv.value, Value::PackedKernel(_)),
+                                )
                             }
                             _ => None,
                         };
-                        latest = Some(Left { when: entry.undefined_at, at: site.at, source });
+                        latest = Some(UndefinedWrite { when: entry.undefined_at, at: site.at, source });
                     }
                 }
             }
             match latest {
-                Some(Left { at, source: None, .. }) => {
+                Some(UndefinedWrite { at, source: None, .. }) => {
                     return d.and_at(
                         self.cx.span(at),
                         "hardware writes whole blocks here, and its footprint covers the byte",
                     );
                 }
-                Some(Left { when, at, source: Some(source) }) => {
+                Some(UndefinedWrite { when, at, source: Some(source) }) => {
                     d = d.and_at(self.cx.span(at), "moved here, undefined already");
                     (memory, byte, before) = (source.0, source.1, when);
                 }

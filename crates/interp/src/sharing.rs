@@ -4,18 +4,18 @@
 //! reads is the same for all of them, and of one that it only writes nobody sees anything before the end: of both there is
 //! one, which all threads work on. One that is read and written, or combined with, they work on, too, where each block keeps
 //! to a part of its own ([`foresight`]). Of one that they only combine with nobody sees anything either: blocks take turns with
-//! it ([`Turns`]). Of any other every thread has a copy.
+//! it ([`OrderedReduction`]). Of any other every thread has a copy.
 
 use super::Run;
 use super::blocks::Buffer;
-use super::code::{Code, GlobalSlot, Hand, MakeView, Meet, Program, Support, Var};
-use super::footprint_analysis::{self, Asked};
+use super::code::{BlockArgCopy, Code, CoreSyncOp, GlobalSlot, MakeView, Program, Support, Var};
+use super::footprint_analysis::{self, BufferAccess};
 use super::step::Context;
 use std::sync::Arc;
 use tessera_exec::engine::{combines, stores};
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Effect, Role};
-use tessera_kernels::memory::{AlignedBytes, Memories, Memory, SharedBytes, Turns};
+use tessera_kernels::memory::{AlignedBytes, Memories, Memory, OrderedReduction, SharedBytes};
 use tessera_kernels::{Failure, internal_error};
 
 /// How the threads have a buffer.
@@ -23,8 +23,8 @@ pub(super) enum Sharing {
     /// A copy each.
     Copied,
     Read(Arc<SharedBytes>),
-    Written(Arc<SharedBytes>),
-    Combined(Arc<SharedBytes>),
+    WriteSet(Arc<SharedBytes>),
+    CombineLog(Arc<SharedBytes>),
     /// Read, written and combined with where it is: no block touches what another one writes.
     Parted(Arc<SharedBytes>),
 }
@@ -33,8 +33,8 @@ pub(super) enum Sharing {
 const LOG: usize = 8 << 20;
 
 /// Whose turn it is among blocks on so many threads.
-pub(super) fn turns(threads: usize) -> Arc<Turns> {
-    Arc::new(Turns::new(LOG.saturating_mul(threads)))
+pub(super) fn turns(threads: usize) -> Arc<OrderedReduction> {
+    Arc::new(OrderedReduction::new(LOG.saturating_mul(threads)))
 }
 
 /// Copies of fewer bytes than this, those of all threads together, are no burden.
@@ -46,7 +46,7 @@ pub(super) fn share(
     run: &Run<'_>,
     cx: &[Context<'_>],
     buffers: &mut [Buffer],
-    turns: &Arc<Turns>,
+    turns: &Arc<OrderedReduction>,
     (threads, small): (usize, u64),
 ) -> Result<Vec<Sharing>, Failure> {
     let uses = uses(run, cx, buffers);
@@ -59,31 +59,31 @@ pub(super) fn share(
         // Who records looks at the bytes before and after.
         _ if run.record => Sharing::Copied,
         _ if uses.is_contested() && copies >= small && !buffer.grows => Sharing::Parted(take(buffer)),
-        _ if uses.only_combines() && !buffer.grows => Sharing::Combined(take(buffer)),
+        _ if uses.only_combines() && !buffer.grows => Sharing::CombineLog(take(buffer)),
         _ if uses.is_contested() => Sharing::Copied,
         Use { writes: false, .. } => Sharing::Read(take(buffer)),
-        Use { writes: true, .. } if !buffer.grows => Sharing::Written(take(buffer)),
+        Use { writes: true, .. } if !buffer.grows => Sharing::WriteSet(take(buffer)),
         // How long it will be is not known; only what is written costs memory.
         Use { writes: true, .. } => match usize::try_from(run.limits.memory).ok().and_then(AlignedBytes::with_room) {
-            Some(room) => Sharing::Written(Arc::new(SharedBytes::new(room))),
+            Some(room) => Sharing::WriteSet(Arc::new(SharedBytes::new(room))),
             None => Sharing::Copied,
         },
     };
     let mut all: Vec<Sharing> = buffers.iter_mut().zip(&uses).map(shared).collect();
     if all.iter().any(|sharing| matches!(sharing, Sharing::Parted(_))) {
         let asked = |sharing: &Sharing| match sharing {
-            Sharing::Parted(_) => Asked::Touched,
-            Sharing::Read(_) => Asked::Known,
-            Sharing::Written(_) | Sharing::Combined(_) | Sharing::Copied => Asked::Nothing,
+            Sharing::Parted(_) => BufferAccess::Touched,
+            Sharing::Read(_) => BufferAccess::Known,
+            Sharing::WriteSet(_) | Sharing::CombineLog(_) | Sharing::Copied => BufferAccess::Nothing,
         };
-        let asked: Vec<Asked> = all.iter().map(asked).collect();
+        let asked: Vec<BufferAccess> = all.iter().map(asked).collect();
         let parted = footprint_analysis::parted(run, cx, (buffers, &asked), threads, copies.max(SMALL), || {
             memories(run, buffers, &all, turns)
         });
         for (((buffer, uses), sharing), parted) in buffers.iter_mut().zip(&uses).zip(&mut all).zip(parted) {
             match sharing {
                 Sharing::Parted(array) if !parted && uses.only_combines() => {
-                    *sharing = Sharing::Combined(array.clone());
+                    *sharing = Sharing::CombineLog(array.clone());
                 }
                 Sharing::Parted(_) if !parted => put_one_back(buffer, std::mem::replace(sharing, Sharing::Copied))?,
                 _ => {}
@@ -94,14 +94,14 @@ pub(super) fn share(
 }
 
 /// The memories of one thread.
-pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing], turns: &Arc<Turns>) -> Memories {
+pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], all: &[Sharing], turns: &Arc<OrderedReduction>) -> Memories {
     let mut memories = Memories::with_limit(run.tracked, run.limits.memory);
     for (buffer, sharing) in buffers.iter().zip(all) {
         memories.add_buffer(match sharing {
             Sharing::Copied => buffer.memory.watched(),
             Sharing::Read(array) | Sharing::Parted(array) => Memory::reading(array, buffer.memory.defined()),
-            Sharing::Written(array) => Memory::writing(array),
-            Sharing::Combined(array) => Memory::combining(array, buffer.memory.defined(), turns),
+            Sharing::WriteSet(array) => Memory::writing(array),
+            Sharing::CombineLog(array) => Memory::combining(array, buffer.memory.defined(), turns),
         });
     }
     memories
@@ -115,8 +115,8 @@ pub(super) fn put_back(buffers: &mut [Buffer], all: Vec<Sharing>) -> Result<(), 
 fn put_one_back(buffer: &mut Buffer, sharing: Sharing) -> Result<(), Failure> {
     let (array, is_written) = match sharing {
         Sharing::Copied => return Ok(()),
-        Sharing::Read(array) | Sharing::Combined(array) | Sharing::Parted(array) => (array, false),
-        Sharing::Written(array) => (array, true),
+        Sharing::Read(array) | Sharing::CombineLog(array) | Sharing::Parted(array) => (array, false),
+        Sharing::WriteSet(array) => (array, true),
     };
     let array = Arc::into_inner(array).ok_or_else(|| internal_error("a thread that has ended holds an array"))?;
     let (bytes, claims) = array.into_parts();
@@ -148,7 +148,7 @@ impl Use {
 fn uses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) -> Vec<Use> {
     let mut uses = vec![Use::default(); buffers.len()];
     for program in cx.iter().map(|cx| cx.program) {
-        let mut found = Found { flows: Vec::new(), touches: Vec::new() };
+        let mut found = PointerUses { flows: Vec::new(), touches: Vec::new() };
         found.code(&program.body, program);
         let mut holds: Vec<Vec<bool>> = vec![vec![false; buffers.len()]; program.globals];
         for (k, buffer) in buffers.iter().enumerate() {
@@ -185,12 +185,12 @@ const BOTH: Use = Use { reads: true, writes: true, combines: false };
 const COMBINES: Use = Use { reads: false, writes: false, combines: true };
 
 /// Where pointers and views go, and what is done with what they point to.
-struct Found {
+struct PointerUses {
     flows: Vec<(GlobalSlot, GlobalSlot)>,
     touches: Vec<(GlobalSlot, Use)>,
 }
 
-impl Found {
+impl PointerUses {
     fn code(&mut self, code: &[Code], program: &Program) {
         for c in code {
             match c {
@@ -211,11 +211,11 @@ impl Found {
                 }
                 Code::Issue(site) => self.site(*site as usize, program),
                 Code::Support(_, support) => self.support(support),
-                Code::Meet(_, meet) => match &**meet {
+                Code::CoreSyncOp(_, meet) => match &**meet {
                     // Slots of a FIFO in global memory are written by one core and read by another.
-                    Meet::Push(push) => self.touches.extend(push.global.map(|slot| (slot, BOTH))),
-                    Meet::Pop(pop) => self.touches.extend(pop.global.map(|slot| (slot, BOTH))),
-                    Meet::Free { .. } | Meet::Give { .. } | Meet::Take { .. } => {}
+                    CoreSyncOp::Push(push) => self.touches.extend(push.global.map(|slot| (slot, BOTH))),
+                    CoreSyncOp::Pop(pop) => self.touches.extend(pop.global.map(|slot| (slot, BOTH))),
+                    CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
                 },
                 Code::Set { .. }
                 | Code::Arith { .. }
@@ -228,9 +228,9 @@ impl Found {
         }
     }
 
-    fn hands(&mut self, hands: &[Hand]) {
+    fn hands(&mut self, hands: &[BlockArgCopy]) {
         self.flows.extend(hands.iter().filter_map(|hand| match hand {
-            Hand::Global { to, from } => Some((*from, *to)),
+            BlockArgCopy::Global { to, from } => Some((*from, *to)),
             _ => None,
         }));
     }

@@ -4,9 +4,9 @@ mod loops;
 
 use super::code::*;
 use super::cores::{Links, Process, Wait};
-use super::footprint_analysis::Foresight;
+use super::footprint_analysis::FootprintAnalysis;
 use super::record::Recorder;
-use super::report::Found;
+use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
 use loops::STRIDE;
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ use tessera_isa::ops::{AttrName, why_not};
 use tessera_isa::profile::Profile;
 use tessera_kernels::memory::Memories;
 use tessera_kernels::{Failure, MemoryId, Place, failure};
-use tessera_provenance::Watch;
+use tessera_provenance::ProvenanceTracker;
 
 /// What never changes while a program runs.
 pub struct Context<'a> {
@@ -56,13 +56,13 @@ pub struct Exec<'a> {
     pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
     pub block: u32,
-    pub found: Found,
+    pub found: Warnings,
     pub printed: Vec<Printed>,
     pub trace: Option<Vec<TraceLine>>,
     /// Keeps what happens, step by step; with whoever runs.
     pub recorder: Option<Box<Recorder>>,
     /// Follows where bytes come from, where somebody wants to know.
-    pub watch: Option<Box<Watch>>,
+    pub watch: Option<Box<ProvenanceTracker>>,
     /// The loops that it is in while another core runs, and somebody watches.
     pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
     /// Is told what happens; with whoever runs.
@@ -70,7 +70,7 @@ pub struct Exec<'a> {
     /// The loops that it is in, with their rounds, where somebody is told.
     pub turns: Vec<(OpId, u64)>,
     /// Notes what will be touched, and nothing runs; with whoever runs.
-    pub foresight: Option<Box<Foresight>>,
+    pub foresight: Option<Box<FootprintAnalysis>>,
     /// How many loops it is in, on the way to where it goes on.
     pub depth: usize,
     /// What the cores of the block share; with whoever runs.
@@ -107,7 +107,7 @@ impl<'a> Exec<'a> {
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
             block: 0,
-            found: Found::default(),
+            found: Warnings::default(),
             printed: Vec::new(),
             trace: trace.then(Vec::new),
             recorder: None,
@@ -175,7 +175,7 @@ impl<'a> Exec<'a> {
     /// The process cannot go on now.
     pub fn wait(&mut self, at: OpId, wait: Wait) -> Stop {
         self.waits = Some((at, wait));
-        Stop::Waits
+        Stop::DeferredInst
     }
 
     fn tell(&mut self) {
@@ -281,7 +281,7 @@ impl<'a> Exec<'a> {
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
                 Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
-                Code::Meet(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
+                Code::CoreSyncOp(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
         Ok(())
@@ -290,7 +290,7 @@ impl<'a> Exec<'a> {
     /// On the way out of what waits: the place where to go on.
     #[cold]
     fn left_at(&mut self, place: u64, stop: Stop) -> Stop {
-        if matches!(stop, Stop::Waits) {
+        if matches!(stop, Stop::DeferredInst) {
             self.resume.push(place);
         }
         stop
@@ -362,7 +362,7 @@ impl<'a> Exec<'a> {
     }
 
     /// Hands values on, all at once.
-    fn hand(&mut self, hands: &[Hand]) -> Result<(), Failure> {
+    fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
         match hands {
             [] => {}
             [one] => {
@@ -371,7 +371,7 @@ impl<'a> Exec<'a> {
                 self.write(value);
             }
             _ => {
-                let values: SmallVec<[Handed; 4]> = hands.iter().map(|h| self.read(*h)).collect();
+                let values: SmallVec<[BlockArgValue; 4]> = hands.iter().map(|h| self.read(*h)).collect();
                 self.copy_carried(hands)?;
                 values.into_iter().for_each(|value| self.write(value));
             }
@@ -380,20 +380,24 @@ impl<'a> Exec<'a> {
     }
 
     #[inline]
-    fn read(&self, hand: Hand) -> Handed {
+    fn read(&self, hand: BlockArgCopy) -> BlockArgValue {
         match hand {
-            Hand::Int { to, from } => Handed::Int(to, self.int(from)),
-            Hand::Tile { to, from, buffer } => Handed::Tile(to, buffer.unwrap_or_else(|| self.object_of(from))),
-            Hand::Global { to, from } => Handed::Global(to, Box::new(self.globals[from.index()].clone())),
+            BlockArgCopy::Int { to, from } => BlockArgValue::Int(to, self.int(from)),
+            BlockArgCopy::Tile { to, from, buffer } => {
+                BlockArgValue::Tile(to, buffer.unwrap_or_else(|| self.object_of(from)))
+            }
+            BlockArgCopy::Global { to, from } => {
+                BlockArgValue::Global(to, Box::new(self.globals[from.index()].clone()))
+            }
         }
     }
 
     #[inline]
-    fn write(&mut self, value: Handed) {
+    fn write(&mut self, value: BlockArgValue) {
         match value {
-            Handed::Int(to, value) => self.set(to, value),
-            Handed::Tile(to, object) => self.set_tile(to, object),
-            Handed::Global(to, global) => self.globals[to.index()] = *global,
+            BlockArgValue::Int(to, value) => self.set(to, value),
+            BlockArgValue::Tile(to, object) => self.set_tile(to, object),
+            BlockArgValue::Global(to, global) => self.globals[to.index()] = *global,
         }
     }
 }
@@ -402,8 +406,8 @@ impl<'a> Exec<'a> {
 pub enum Stop {
     Failed(Failure),
     /// It waits for another one.
-    Waits,
-    /// What is asked about is here ([`Watch::until`]).
+    DeferredInst,
+    /// What is asked about is here ([`ProvenanceTracker::until`]).
     Reached,
 }
 
@@ -427,7 +431,7 @@ impl Stop {
 }
 
 /// A value on its way.
-enum Handed {
+enum BlockArgValue {
     Int(IntSlot, i64),
     Tile(TileSlot, TileId),
     Global(GlobalSlot, Box<Global>),

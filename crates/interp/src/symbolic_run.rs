@@ -1,16 +1,16 @@
 //! A run that follows where every byte comes from.
 
-use super::blocks::{self, Buffer, Left};
+use super::blocks::{self, BlockResult, Buffer};
 use super::cores::{Cores, Process};
 use super::{Outcome, Run, grid_barrier};
 use tessera_kernels::{Failure, MemoryId};
-use tessera_provenance::{Moment, Output, Watch};
+use tessera_provenance::{Moment, Output, ProvenanceTracker};
 
 /// Why there is no answer about blocks that see each other's writes.
 const NOT_FOLLOWED: &str = "all blocks meet, and what goes between them is not followed";
 
 /// Runs a program and follows every byte; data that is not given is unknown.
-pub fn run(mut run: Run<'_>, mut watch: Watch) -> (Outcome, Watch) {
+pub fn run(mut run: Run<'_>, mut watch: ProvenanceTracker) -> (Outcome, ProvenanceTracker) {
     let blocks = run.blocks.max(1);
     if blocks > 1 && grid_barrier::is_met(run.func, run.profile) {
         watch.undecide(NOT_FOLLOWED.into());
@@ -35,7 +35,7 @@ pub fn run(mut run: Run<'_>, mut watch: Watch) -> (Outcome, Watch) {
     let mut lengths = vec![0usize; buffers.len()];
     let only = cores.list.first().and_then(|exec| exec.watch.as_ref()?.until);
     for block in (0..blocks).filter(|block| only.is_none_or(|only| only.block == *block)) {
-        let mut one = Left::default();
+        let mut one = BlockResult::default();
         one.failure = watched_block(&mut cores, &run, &buffers, block, only).err();
         for exec in &mut cores.list {
             one.warnings.append(&mut exec.found.warnings);

@@ -26,7 +26,7 @@ impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for One<F, E
     }
 
     #[inline(always)]
-    unsafe fn apply_all<M: Machine>(a: &Values<E>, _: &Values<Nothing>, _: &Values<Nothing>) -> Values<E> {
+    unsafe fn apply_all<M: Simd>(a: &Values<E>, _: &Values<Nothing>, _: &Values<Nothing>) -> Values<E> {
         let none = [Value::<E>::default(); LANES];
         // SAFETY: the contract of the method.
         unsafe { F::of_all::<M>(a, &none, &none) }
@@ -45,7 +45,7 @@ impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for Two<F, E
     }
 
     #[inline(always)]
-    unsafe fn apply_all<M: Machine>(a: &Values<E>, b: &Values<E>, _: &Values<Nothing>) -> Values<E> {
+    unsafe fn apply_all<M: Simd>(a: &Values<E>, b: &Values<E>, _: &Values<Nothing>) -> Values<E> {
         // SAFETY: the contract of the method.
         unsafe { F::of_all::<M>(a, b, &[Value::<E>::default(); LANES]) }
     }

@@ -119,7 +119,7 @@ pub struct Convert {
     nest: Nest,
     conversion: Conversion,
     vector: Option<Vector>,
-    staged: Option<Box<Staged>>,
+    staged: Option<Box<PackedKernel>>,
     /// Of the source and of the destination.
     spans: [(i128, i128); 2],
     param_span: (i128, i128),
@@ -142,7 +142,7 @@ impl Convert {
     pub fn new(nest: Nest, conversion: Conversion, level: Level) -> Convert {
         let vector = Vector::new(&nest, &conversion, level.clamped());
         Convert {
-            staged: if vector.is_none() { Staged::new(&nest, &conversion, level).map(Box::new) } else { None },
+            staged: if vector.is_none() { PackedKernel::new(&nest, &conversion, level).map(Box::new) } else { None },
             vector,
             conversion,
             spans: [nest.span(SRC), nest.span(DST)],
@@ -219,17 +219,17 @@ impl Convert {
 /// A nest whose rows are contiguous in the source only, such as an accumulator's into a column-major tile: converted row
 /// by row into a buffer, then spread by a copying kernel.
 #[derive(Clone, Debug)]
-struct Staged {
+struct PackedKernel {
     convert: Convert,
     spread: Kernel,
     bytes: usize,
 }
 
-impl Staged {
+impl PackedKernel {
     /// Longer nests go element by element rather than through a buffer of any size.
     const LIMIT: u64 = 1 << 24;
 
-    fn new(nest: &Nest, conversion: &Conversion, level: Level) -> Option<Staged> {
+    fn new(nest: &Nest, conversion: &Conversion, level: Level) -> Option<PackedKernel> {
         conversion.as_fixpipe()?;
         let (from, to) = (i64::from(nest.bits[SRC] / 8), u64::from(nest.bits[DST] / 8));
         let row = nest.dims.iter().position(|d| d.step[SRC] == from && matches!(d.step[PARAM], 0 | 8))?;
@@ -252,7 +252,11 @@ impl Staged {
         spread.normalise();
         let bytes = usize::try_from(elements * to).ok()?;
         Vector::new(&convert, conversion, level.clamped())?;
-        Some(Staged { convert: Convert::new(convert, *conversion, level), spread: Kernel::new(&spread, level), bytes })
+        Some(PackedKernel {
+            convert: Convert::new(convert, *conversion, level),
+            spread: Kernel::new(&spread, level),
+            bytes,
+        })
     }
 }
 

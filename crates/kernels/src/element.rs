@@ -23,7 +23,7 @@ pub(super) trait Element {
     ///
     /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
-    unsafe fn get_all<M: Machine>(raw: [Self::Raw; LANES]) -> [Self::Value; LANES] {
+    unsafe fn get_all<M: Simd>(raw: [Self::Raw; LANES]) -> [Self::Value; LANES] {
         let mut values = [Self::Value::default(); LANES];
         values.iter_mut().zip(raw).for_each(|(value, raw)| *value = Self::get(raw));
         values
@@ -33,7 +33,7 @@ pub(super) trait Element {
     ///
     /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
-    unsafe fn put_all<M: Machine>(values: [Self::Value; LANES]) -> [Self::Raw; LANES] {
+    unsafe fn put_all<M: Simd>(values: [Self::Value; LANES]) -> [Self::Raw; LANES] {
         let mut raw = [Self::Raw::default(); LANES];
         raw.iter_mut().zip(values).for_each(|(raw, value)| *raw = Self::put(value));
         raw
@@ -44,7 +44,7 @@ pub(super) trait Element {
 pub(super) const LANES: usize = 32;
 
 /// What a machine has instructions for that the compiler does not find by itself.
-pub(super) trait Machine: Sized {
+pub(super) trait Simd: Sized {
     /// Safety: the machine has the instructions.
     #[inline(always)]
     unsafe fn from_halves(raw: [u16; LANES]) -> [f32; LANES] {
@@ -61,7 +61,7 @@ pub(super) trait Machine: Sized {
         raw
     }
 
-    /// bf16 as f32, in any order that [`Machine::to_pairs`] undoes.
+    /// bf16 as f32, in any order that [`Simd::to_pairs`] undoes.
     ///
     /// Safety: the machine has the instructions.
     #[inline(always)]
@@ -127,7 +127,7 @@ pub(super) trait Machine: Sized {
 /// Any machine.
 pub(super) struct Plain;
 
-impl Machine for Plain {}
+impl Simd for Plain {}
 
 macro_rules! element {
     ($($name:ident $raw:ty as $value:ty: |$x:ident| $get:expr, |$v:ident| $put:expr;)*) => {$(
@@ -209,14 +209,14 @@ macro_rules! halves {
             }
 
             #[inline(always)]
-            unsafe fn get_all<M: Machine>(raw: [u16; LANES]) -> [f32; LANES] {
+            unsafe fn get_all<M: Simd>(raw: [u16; LANES]) -> [f32; LANES] {
                 // SAFETY: the contract of this function.
                 unsafe { M::from_halves(raw) }
             }
 
             #[inline(always)]
             #[allow(clippy::almost_swapped, reason = "one of the functions changes nothing")]
-            unsafe fn put_all<M: Machine>(mut values: [f32; LANES]) -> [u16; LANES] {
+            unsafe fn put_all<M: Simd>(mut values: [f32; LANES]) -> [u16; LANES] {
                 for lane in &mut values {
                     let $v = *lane;
                     *lane = $value;
@@ -232,7 +232,7 @@ halves! {
     F16Clamped |v| clamped(v, F16_MAX);
 }
 
-/// bf16 two by two, where the machine computes them so ([`Machine::from_pairs`]).
+/// bf16 two by two, where the machine computes them so ([`Simd::from_pairs`]).
 pub(super) struct Bf16Pairs;
 
 impl Element for Bf16Pairs {
@@ -250,13 +250,13 @@ impl Element for Bf16Pairs {
     }
 
     #[inline(always)]
-    unsafe fn get_all<M: Machine>(raw: [u16; LANES]) -> [f32; LANES] {
+    unsafe fn get_all<M: Simd>(raw: [u16; LANES]) -> [f32; LANES] {
         // SAFETY: the contract of this function.
         unsafe { M::from_pairs(raw) }
     }
 
     #[inline(always)]
-    unsafe fn put_all<M: Machine>(values: [f32; LANES]) -> [u16; LANES] {
+    unsafe fn put_all<M: Simd>(values: [f32; LANES]) -> [u16; LANES] {
         // SAFETY: the contract of this function.
         unsafe { M::to_pairs(values) }
     }

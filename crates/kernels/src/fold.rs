@@ -2,7 +2,7 @@
 
 use super::element::*;
 use super::function::*;
-use super::{Level, Staged, What};
+use super::{Level, PackedKernel, PackedOp};
 use crate::nest::{DST, read_bits};
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
@@ -104,7 +104,7 @@ pub(super) fn fold_rows(
 
 /// A fold of rows of f32: where the rows and the results lie, from where their operands start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowsFolded {
+pub(super) struct RowFoldPlan {
     pub folds: Folds,
     /// Rows and their elements.
     pub shape: [usize; 2],
@@ -114,10 +114,10 @@ pub(super) struct RowsFolded {
     pub to: (i64, i64),
 }
 
-impl RowsFolded {
+impl RowFoldPlan {
     /// The fold, where the machine has a kernel for it.
-    pub fn of(staged: &Staged) -> Option<RowsFolded> {
-        let (What::Reduce { func, to: Elem::F32, extent: [results, 1, depth], starts: false }, [input]) =
+    pub fn of(staged: &PackedKernel) -> Option<RowFoldPlan> {
+        let (PackedOp::Reduce { func, to: Elem::F32, extent: [results, 1, depth], starts: false }, [input]) =
             (staged.what, staged.inputs.as_slice())
         else {
             return None;
@@ -125,7 +125,7 @@ impl RowsFolded {
         let ((first, pitch), [into]) = (input.rows?, staged.output.nests.as_slice()) else { return None };
         let [dim] = into.dims.as_slice() else { return None };
         let is_one = input.elem == Elem::F32 && results >= 16 && Level::best() >= Level::Avx512;
-        is_one.then_some(RowsFolded {
+        is_one.then_some(RowFoldPlan {
             folds: Folds::of(func)?,
             shape: [results, depth],
             from: (first as i64, pitch as i64),
@@ -135,7 +135,7 @@ impl RowsFolded {
 }
 
 /// A fold of rows of f32 whose operands were found inside their memories.
-pub(super) struct BegunFold {
+pub(super) struct BoundRowFold {
     pub folds: Folds,
     pub start: f32,
     shape: [usize; 2],
@@ -147,13 +147,13 @@ pub(super) struct BegunFold {
     step: isize,
 }
 
-impl BegunFold {
+impl BoundRowFold {
     /// The fold on a destination and a source that start here, where the machine has a kernel for it.
-    pub fn new(folded: RowsFolded, out: (*mut u8, isize), rows: (*mut u8, isize)) -> BegunFold {
-        let RowsFolded { folds, shape, from, to } = folded;
+    pub fn new(folded: RowFoldPlan, out: (*mut u8, isize), rows: (*mut u8, isize)) -> BoundRowFold {
+        let RowFoldPlan { folds, shape, from, to } = folded;
         let at = |(start, strip): (*mut u8, isize), first: i64| (start.wrapping_offset(first as isize), strip);
         let (rows, out) = (at(rows, from.0), at(out, to.0));
-        BegunFold { folds, start: folds.start(), shape, rows, out, pitch: from.1 as isize, step: to.1 as isize }
+        BoundRowFold { folds, start: folds.start(), shape, rows, out, pitch: from.1 as isize, step: to.1 as isize }
     }
 
     /// Runs it on the strip with this number.
@@ -175,7 +175,7 @@ impl BegunFold {
 
     /// Writes the results of a strip from row `first` on.
     ///
-    /// Safety: as of [`BegunFold::run`], and there are such rows.
+    /// Safety: as of [`BoundRowFold::run`], and there are such rows.
     #[inline(always)]
     pub unsafe fn put(&self, number: isize, first: isize, results: &[f32]) {
         let mut to = self.out.0.wrapping_offset(self.out.1 * number + self.step * first);

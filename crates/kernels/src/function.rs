@@ -3,7 +3,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
 
-use super::element::{BrainCode, Code, HalfCode, LANES, Machine};
+use super::element::{BrainCode, Code, HalfCode, LANES, Simd};
 use tessera_isa::sem::math;
 
 /// A function of up to three values of one type.
@@ -15,7 +15,7 @@ pub(super) trait Fun<V: Copy + Default> {
     ///
     /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
-    unsafe fn of_all<M: Machine>(x: &[V; LANES], y: &[V; LANES], z: &[V; LANES]) -> [V; LANES] {
+    unsafe fn of_all<M: Simd>(x: &[V; LANES], y: &[V; LANES], z: &[V; LANES]) -> [V; LANES] {
         let mut out = [V::default(); LANES];
         for lane in 0..LANES {
             out[lane] = Self::of(x[lane], y[lane], z[lane]);
@@ -89,7 +89,7 @@ macro_rules! either {
             }
 
             #[inline(always)]
-            unsafe fn of_all<M: Machine>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+            unsafe fn of_all<M: Simd>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
                 // SAFETY: the contract of this function.
                 unsafe { M::$all(x, y) }
             }
@@ -112,7 +112,7 @@ macro_rules! powers {
             }
 
             #[inline(always)]
-            unsafe fn of_all<M: Machine>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+            unsafe fn of_all<M: Simd>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
                 let (mut p, mut n) = ([0.0; LANES], [0.0; LANES]);
                 for lane in 0..LANES {
                     let ($x, $y) = (x[lane], y[lane]);
@@ -145,7 +145,7 @@ macro_rules! usually {
             }
 
             #[inline(always)]
-            unsafe fn of_all<M: Machine>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+            unsafe fn of_all<M: Simd>(x: &[f32; LANES], y: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
                 let mut out = [0.0; LANES];
                 let mut all = true;
                 for lane in 0..LANES {
@@ -182,7 +182,7 @@ impl Fun<f32> for Rsqrt {
     }
 
     #[inline(always)]
-    unsafe fn of_all<M: Machine>(x: &[f32; LANES], _: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
+    unsafe fn of_all<M: Simd>(x: &[f32; LANES], _: &[f32; LANES], _: &[f32; LANES]) -> [f32; LANES] {
         let (mut out, mut index) = ([0.0; LANES], [0; LANES]);
         let mut all = true;
         for lane in 0..LANES {

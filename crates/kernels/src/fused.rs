@@ -3,23 +3,23 @@
 //!
 //! The safe twin is to run the instructions one after the other, which is what happens on machines without AVX-512.
 
-mod act;
+mod register_op;
 mod step;
 
-pub use act::{Act, Bound, FOLDED, Form, Kind, SLOT_ROWS};
+pub use register_op::{Bound, FOLDED, Form, Kind, RegisterOp, SLOT_ROWS};
 
-use super::fold::{BegunFold, RowsFolded};
-use super::part::Link;
+use super::fold::{BoundRowFold, RowFoldPlan};
+use super::row_slice::FusedOp;
 use crate::Level;
 use crate::nest::DST;
 use crate::nest::OutOfBounds;
 use rustc_hash::FxHashMap;
-use step::{Acts, Arg, Region, Step, are_apart, step};
+use step::{Arg, Region, RegisterOps, Step, are_apart, step};
 
 /// An act, and its operand as a side of one of the instructions.
 #[derive(Clone, Copy, Debug)]
 struct Placed {
-    act: Act,
+    act: RegisterOp,
     kind: Kind,
     form: Form,
     /// The operand, where it is a scalar.
@@ -38,20 +38,20 @@ pub struct Fused {
     are_plain: bool,
     shape: [usize; 2],
     /// The instruction that folds what the acts make.
-    fold: Option<(usize, RowsFolded)>,
+    fold: Option<(usize, RowFoldPlan)>,
     /// Elements of what is in scratch memory.
     slot: usize,
 }
 
 /// Instructions that can become acts together, and how.
 #[derive(Debug)]
-pub struct Run {
+pub struct FusedLoop {
     shape: [u64; 2],
     steps: Vec<Step>,
     /// By instruction: the acts, each with the number of its argument.
-    acts: Vec<Acts>,
+    acts: Vec<RegisterOps>,
     /// What the last instruction is, where it folds what the others make.
-    fold: Option<RowsFolded>,
+    fold: Option<RowFoldPlan>,
 }
 
 /// What is known of the NaNs in the registers.
@@ -71,12 +71,12 @@ const LEAST: u64 = 32;
 /// The elements of a row where nothing says how long rows are: some of them fit the first-level cache.
 const ROW: u64 = 1024;
 
-impl Run {
+impl FusedLoop {
     /// As many of these instructions from the first on as can become acts together; none where that is fewer than two.
-    pub fn longest(links: &[Link], strips: i64) -> Option<Run> {
+    pub fn longest(links: &[FusedOp], strips: i64) -> Option<FusedLoop> {
         let mut longest = None;
         for n in 2..=links.len() {
-            match Run::new(links.get(..n)?, strips) {
+            match FusedLoop::new(links.get(..n)?, strips) {
                 Some(run) => longest = Some(run),
                 None => break,
             }
@@ -85,7 +85,7 @@ impl Run {
     }
 
     /// All of them, if that can be and the machine has the registers.
-    pub fn new(links: &[Link], strips: i64) -> Option<Run> {
+    pub fn new(links: &[FusedOp], strips: i64) -> Option<FusedLoop> {
         if Level::best() < Level::Avx512 {
             return None;
         }
@@ -113,7 +113,7 @@ impl Run {
         // What is folded is in the registers, sixteen of them.
         let is_taken =
             fold.is_none() || acts.last().is_some_and(|acts| acts.is_empty()) && steps.iter().all(Step::is_plain);
-        is_taken.then_some(Run { shape, steps, acts, fold })
+        is_taken.then_some(FusedLoop { shape, steps, acts, fold })
     }
 
     pub fn len(&self) -> usize {
@@ -128,7 +128,7 @@ impl Run {
     }
 
     /// Does an instruction write exactly what an earlier one wrote?
-    pub fn overwrites(&self, link: usize, earlier: (&Run, usize)) -> bool {
+    pub fn overwrites(&self, link: usize, earlier: (&FusedLoop, usize)) -> bool {
         let (Some(step), Some(other)) = (self.steps.get(link), earlier.0.steps.get(earlier.1)) else { return false };
         let is_same =
             step.to.form.size() == other.to.form.size() && Region { form: other.to.form, ..step.to } == other.to;
@@ -169,14 +169,14 @@ impl Run {
         let mut bits = Bits::Read;
         for (n, (step, acts)) in self.steps.iter().zip(&self.acts).enumerate() {
             let link = first + n;
-            let mut push = |act: Act, arg: Option<&Arg>| {
+            let mut push = |act: RegisterOp, arg: Option<&Arg>| {
                 let (kind, form) = match act {
-                    Act::Put(_) => (Kind::Own, Form::F32),
+                    RegisterOp::Put(_) => (Kind::Own, Form::F32),
                     _ => arg.map_or((Kind::Own, Form::F32), Arg::kind),
                 };
                 let placed = Placed { act, kind, form, value: None, row: 0, side: None, slot: None };
                 // What nobody has looked at is not taken.
-                if act == Act::Take && matches!(all.last(), Some(Placed { act: Act::Take, .. })) {
+                if act == RegisterOp::Take && matches!(all.last(), Some(Placed { act: RegisterOp::Take, .. })) {
                     all.pop();
                 }
                 all.push(match arg {
@@ -192,30 +192,30 @@ impl Run {
                 });
             };
             for (act, arg) in acts {
-                if matches!(act, Act::Abs | Act::Neg) && bits == Bits::Made {
-                    push(Act::Settle, None);
+                if matches!(act, RegisterOp::Abs | RegisterOp::Neg) && bits == Bits::Made {
+                    push(RegisterOp::Settle, None);
                     bits = Bits::Settled;
                 }
                 push(*act, arg.and_then(|n| step.args.get(n)));
                 bits = match (act, bits) {
-                    (Act::Take, _) if step.act == Some(Act::Take) => Bits::Made,
-                    (Act::Take | Act::Abs | Act::Neg, _) => Bits::Read,
-                    (Act::Relu, Bits::Settled) => Bits::Settled,
+                    (RegisterOp::Take, _) if step.act == Some(RegisterOp::Take) => Bits::Made,
+                    (RegisterOp::Take | RegisterOp::Abs | RegisterOp::Neg, _) => Bits::Read,
+                    (RegisterOp::Relu, Bits::Settled) => Bits::Settled,
                     (act, _) if act.settles() => Bits::Settled,
                     _ => Bits::Made,
                 };
             }
             if step.act.is_some() && step.to.form != Form::F32 {
-                push(Act::Round(step.to.form), None);
+                push(RegisterOp::Round(step.to.form), None);
                 bits = Bits::Settled;
             }
             let is_fold = self.fold.is_some() && n + 1 == self.steps.len();
             if is_put(link) && !is_fold {
                 if bits == Bits::Made {
-                    push(Act::Settle, None);
+                    push(RegisterOp::Settle, None);
                     bits = Bits::Settled;
                 }
-                push(Act::Put(step.to.form), Some(&Arg::Side(DST, step.to)));
+                push(RegisterOp::Put(step.to.form), Some(&Arg::Side(DST, step.to)));
             }
         }
         let fold = self.fold.map(|fold| (first + self.steps.len() - 1, fold));
@@ -225,20 +225,20 @@ impl Run {
 }
 
 /// Acts whose operands were found inside their memories.
-pub(super) struct BegunActs {
+pub(super) struct BoundRegisterOps {
     acts: Vec<Bound>,
     are_plain: bool,
     shape: [usize; 2],
-    fold: Option<BegunFold>,
+    fold: Option<BoundRowFold>,
 }
 
-impl BegunActs {
+impl BoundRegisterOps {
     /// Runs them on the strip with this number.
     ///
     /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
     pub unsafe fn run(&self, number: isize) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: there are acts on machines with AVX-512 only ([`Run::longest`]); the spans of all sides were checked for the
+        // SAFETY: there are acts on machines with AVX-512 only ([`FusedLoop::longest`]); the spans of all sides were checked for the
         // first and the last strip, and what is written lies apart from what others touch, or element by element
         // ([`are_apart`]).
         unsafe {
@@ -258,11 +258,11 @@ impl Fused {
         &self,
         (scratch, room): (*mut u8, usize),
         start: impl Fn(usize, usize) -> Result<(*mut u8, isize), OutOfBounds>,
-    ) -> Result<BegunActs, OutOfBounds> {
+    ) -> Result<BoundRegisterOps, OutOfBounds> {
         let bound = |placed: &Placed| {
             let Placed { act, kind, form, value, row, side, slot } = placed;
             let step = match (act, kind) {
-                (Act::Put(form), _) => form.size(),
+                (RegisterOp::Put(form), _) => form.size(),
                 (_, Kind::Dense) => form.size(),
                 _ => 0,
             };
@@ -276,12 +276,18 @@ impl Fused {
             Ok(Bound { act: *act, kind: *kind, form: *form, start, strip, row: *row, step, wraps: slot.is_some() })
         };
         // The rows that it folds are in the registers.
-        let fold =
-            |(link, fold): (usize, RowsFolded)| Ok(BegunFold::new(fold, start(link, DST)?, (std::ptr::null_mut(), 0)));
+        let fold = |(link, fold): (usize, RowFoldPlan)| {
+            Ok(BoundRowFold::new(fold, start(link, DST)?, (std::ptr::null_mut(), 0)))
+        };
         let mut acts = Vec::with_capacity(self.acts.len());
         for placed in &self.acts {
             acts.push(bound(placed)?);
         }
-        Ok(BegunActs { acts, are_plain: self.are_plain, shape: self.shape, fold: self.fold.map(fold).transpose()? })
+        Ok(BoundRegisterOps {
+            acts,
+            are_plain: self.are_plain,
+            shape: self.shape,
+            fold: self.fold.map(fold).transpose()?,
+        })
     }
 }

@@ -78,14 +78,14 @@ pub(super) struct Loops {
 }
 
 /// A nest whose operands were found inside their memories.
-pub(super) struct Begun {
+pub(super) struct BoundMap {
     raw: RawMap,
     start: [*mut u8; OPERANDS],
     step: [isize; OPERANDS],
     loops: Loops,
 }
 
-impl Begun {
+impl BoundMap {
     /// Runs it for the time with this number.
     ///
     /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
@@ -152,7 +152,7 @@ impl MapKernel {
 
     /// The nest on operands that start here, to be run at once and any number of times, each time these steps further on; none
     /// where it has more than two loops.
-    pub(super) fn begin(&self, at: &[(*mut u8, isize)]) -> Option<Begun> {
+    pub(super) fn begin(&self, at: &[(*mut u8, isize)]) -> Option<BoundMap> {
         let operand = |k: usize| {
             let (start, step) = *at.get(k)?;
             Some((start.wrapping_offset(self.nest.base[k] as isize), step))
@@ -165,7 +165,7 @@ impl MapKernel {
                 from => operand(from)?,
             };
         }
-        let begun = self.raw.map(|raw| Begun { raw, start, step, loops: self.loops });
+        let begun = self.raw.map(|raw| BoundMap { raw, start, step, loops: self.loops });
         begun.filter(|_| self.nest.dims.len() <= 2)
     }
 
@@ -275,7 +275,7 @@ pub(super) trait Op {
     ///
     /// Safety: the machine has the instructions of `M`.
     #[inline(always)]
-    unsafe fn apply_all<M: Machine>(a: &Values<Self::A>, b: &Values<Self::B>, c: &Values<Self::C>) -> Values<Self::D> {
+    unsafe fn apply_all<M: Simd>(a: &Values<Self::A>, b: &Values<Self::B>, c: &Values<Self::C>) -> Values<Self::D> {
         let mut out = [Value::<Self::D>::default(); LANES];
         for lane in 0..LANES {
             out[lane] = Self::apply(a[lane], b[lane], c[lane]);
@@ -291,7 +291,7 @@ pub(super) type Values<E> = [<E as Element>::Value; LANES];
 ///
 /// Safety: they are readable, and so is the value of a scalar; the machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn load<E: Element, M: Machine>(at: *const u8, step: isize, i: usize, m: usize) -> [E::Value; LANES] {
+unsafe fn load<E: Element, M: Simd>(at: *const u8, step: isize, i: usize, m: usize) -> [E::Value; LANES] {
     let size = size_of::<E::Raw>() as isize;
     if size == 0 {
         return [E::Value::default(); LANES];
@@ -329,7 +329,7 @@ const fn size<E: Element>() -> isize {
 ///
 /// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn groups<O: Op, M: Machine, const SECOND: bool>(
+unsafe fn groups<O: Op, M: Simd, const SECOND: bool>(
     at: [*mut u8; OPERANDS],
     step: &[isize; OPERANDS],
     n: usize,
@@ -368,7 +368,7 @@ pub(super) fn unknown(i: usize) -> usize {
 
 /// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn row<O: Op, M: Machine>(at: [*mut u8; OPERANDS], step: &[isize; OPERANDS], n: usize) {
+unsafe fn row<O: Op, M: Simd>(at: [*mut u8; OPERANDS], step: &[isize; OPERANDS], n: usize) {
     let size = self::size::<O::D>();
     let point = |i: usize| at[DST].wrapping_offset(step[DST].wrapping_mul(i as isize)).cast::<<O::D as Element>::Raw>();
     let is_dense = |step: isize, size: isize| size == 0 || step == size;
@@ -412,7 +412,7 @@ unsafe fn row<O: Op, M: Machine>(at: [*mut u8; OPERANDS], step: &[isize; OPERAND
 
 /// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn all<O: Op, M: Machine>(at: [*mut u8; OPERANDS], loops: &Loops) {
+unsafe fn all<O: Op, M: Simd>(at: [*mut u8; OPERANDS], loops: &Loops) {
     // SAFETY: the contract of this function.
     unsafe { rest_of_rows::<O, M>(at, loops, 0) };
 }
@@ -421,7 +421,7 @@ unsafe fn all<O: Op, M: Machine>(at: [*mut u8; OPERANDS], loops: &Loops) {
 ///
 /// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
 #[inline(always)]
-pub(super) unsafe fn rest_of_rows<O: Op, M: Machine>(mut at: [*mut u8; OPERANDS], loops: &Loops, done: usize) {
+pub(super) unsafe fn rest_of_rows<O: Op, M: Simd>(mut at: [*mut u8; OPERANDS], loops: &Loops, done: usize) {
     if done >= loops.n {
         return;
     }

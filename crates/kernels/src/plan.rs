@@ -2,7 +2,7 @@
 
 use crate::nest::{Fill, Nest, OPERANDS, OutOfBounds, fold};
 use crate::pair::Pair;
-use crate::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, Params, Part, Place, Sides, Staged};
+use crate::{Conversion, Convert, Kernel, Level, MapKernel, Mapped, PackedKernel, Params, Place, RowSlice, Sides};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub enum PlanStep {
     },
     /// Computes what whole rows, or data, decide.
     #[allow(private_interfaces, reason = "made by lowering only")]
-    Staged(Arc<Staged>),
+    PackedKernel(Arc<PackedKernel>),
     /// Fills elements of operand `dst`.
     Fill {
         /// The operand that is written.
@@ -61,7 +61,7 @@ enum Action {
     Copy { src: u8, dst: u8, kernel: Kernel, nest: Box<Nest> },
     Convert { src: u8, dst: u8, convert: Box<Convert> },
     Map { operands: SmallVec<[u8; OPERANDS]>, kernel: Box<MapKernel> },
-    Staged(Arc<Staged>),
+    PackedKernel(Arc<PackedKernel>),
     Fill { dst: u8, fill: Fill },
     // Two copies with one strided side in common: each line of memory is touched once.
     Pair { operands: [u8; 3], kernel: Pair },
@@ -95,7 +95,7 @@ impl Plan {
                 PlanStep::Map { operands, nest, mapped } => {
                     actions.push(Action::Map { operands, kernel: Box::new(MapKernel::new(nest, mapped, level)) });
                 }
-                PlanStep::Staged(staged) => actions.push(Action::Staged(staged)),
+                PlanStep::PackedKernel(staged) => actions.push(Action::PackedKernel(staged)),
             }
         }
         flush_copies(&mut copies, level, &mut actions);
@@ -114,11 +114,11 @@ impl Plan {
     }
 
     /// What it does, where that is one thing that rows can share.
-    pub fn part(&self) -> Option<Part> {
+    pub fn part(&self) -> Option<RowSlice> {
         match self.actions.as_slice() {
-            [Action::Map { operands, kernel }] => Part::of_map(operands, kernel),
-            [Action::Copy { src, dst, nest, .. }] => Part::of_copy(*src, *dst, nest),
-            [Action::Staged(staged)] => Part::of_staged(staged),
+            [Action::Map { operands, kernel }] => RowSlice::of_map(operands, kernel),
+            [Action::Copy { src, dst, nest, .. }] => RowSlice::of_copy(*src, *dst, nest),
+            [Action::PackedKernel(staged)] => RowSlice::of_staged(staged),
             _ => None,
         }
     }
@@ -185,7 +185,7 @@ impl Action {
                 }
                 kernel.run_at(memories, at)
             }
-            Action::Staged(staged) => staged.run(memories, places),
+            Action::PackedKernel(staged) => staged.run(memories, places),
             Action::Fill { dst, fill } => {
                 let dst = place(*dst)?;
                 let memory = memories.get_mut(dst.memory.index()).ok_or(OutOfBounds::NOWHERE)?.as_mut();

@@ -2,9 +2,9 @@
 //! where they lie, the right factor comes as panels of columns. The safe twin is [`contract`](super::contract).
 
 use super::contract::{COLS, ROWS};
+use super::packed_operand::{PackedOperand, Tile};
 use super::pair::parts;
-use super::part::Side;
-use super::stage::{Stage, Tile};
+use super::row_slice::Side;
 use crate::Place;
 use crate::memory::AlignedBytes;
 use crate::nest::OutOfBounds;
@@ -101,7 +101,7 @@ pub struct Product {
     /// The operand that the sums start as; it lies as they do.
     start: Option<u8>,
     /// The right factor: panels of `COLS` columns, a row for each k.
-    right: Stage,
+    right: PackedOperand,
 }
 
 /// The sides of a product, as [`Product::sides`] lists them.
@@ -140,7 +140,7 @@ impl Product {
             left: (a.0.0, left),
             sums: (dst.0, sums),
             start: start.map(|(tile, _)| tile.0),
-            right: Stage::in_layout(b.0, b.1, [1, n, k], (b.1, &panels), true),
+            right: PackedOperand::in_layout(b.0, b.1, [1, n, k], (b.1, &panels), true),
         })
     }
 

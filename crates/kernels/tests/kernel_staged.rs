@@ -9,7 +9,7 @@ use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Func, Reduced};
 use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 use tessera_kernels::nest::Map;
-use tessera_kernels::{MemoryId, Place, Staged};
+use tessera_kernels::{MemoryId, PackedKernel, Place};
 
 struct Random(u64);
 
@@ -103,7 +103,7 @@ fn fold(random: &mut Random, func: Func, from: Elem, to: Elem) {
         true => ([rows, 1, cols], at([[1, 0, 0], [0, 0, 1]]), at([[1, 0, 0], [0, 0, 0]])),
         false => ([1, cols, rows], at([[0, 0, 1], [0, 1, 0]]), at([[0, 0, 0], [0, 1, 0]])),
     };
-    let staged = Staged::reduce(func, extent, ((1, &dst, to), result), &[((0, &src, from), source)], None, None);
+    let staged = PackedKernel::reduce(func, extent, ((1, &dst, to), result), &[((0, &src, from), source)], None, None);
     let mut want = old.clone();
     for n in 0..if by_rows { rows } else { cols } {
         let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
@@ -154,7 +154,7 @@ fn comparisons_are_bits_of_bytes() {
                 let one = (elem, random.bits(elem));
                 let (tx, ty) = ((0, &lx, elem), (1, &ly, elem));
                 let args = if scalar { vec![tx] } else { vec![tx, ty] };
-                let staged = Staged::pack(func, [rows, cols], &args, scalar.then_some(one), (2, &mask, Elem::U8));
+                let staged = PackedKernel::pack(func, [rows, cols], &args, scalar.then_some(one), (2, &mask, Elem::U8));
                 let mut memories = [x.clone(), y.clone(), old];
                 staged.run(&mut memories, &places(3)).unwrap();
                 for k in 0..rows * bytes {
@@ -187,7 +187,7 @@ fn selections_go_by_the_bits_of_a_mask() {
                 let one = random.bits(elem);
                 let arg = |n, tile| if scalar == Some(n) { Err(one) } else { Ok(tile) };
                 let args = [arg(0, (1, &lx, elem)), arg(1, (2, &ly, elem))];
-                let staged = Staged::select([rows, cols], (0, &lm, Elem::U8), args, (3, &ld, elem));
+                let staged = PackedKernel::select([rows, cols], (0, &lm, Elem::U8), args, (3, &ld, elem));
                 let mut want = old.clone();
                 for r in 0..rows {
                     for c in 0..cols {
@@ -227,7 +227,7 @@ fn dense_tiles_are_selected_where_they_lie() {
                 want[dst + at..][..size as usize].copy_from_slice(&memory[from + at..][..size as usize]);
             }
             let args = [Ok((1, &layout, elem)), Ok((2, &layout, elem))];
-            let staged = Staged::select([rows, cols], (0, &masks, Elem::U8), args, (3, &layout, elem));
+            let staged = PackedKernel::select([rows, cols], (0, &masks, Elem::U8), args, (3, &layout, elem));
             let at = |memory, at| Place { memory: MemoryId::new(memory), at };
             let mut memories = [mask, memory];
             staged.run(&mut memories, &[at(0, 0), at(1, 0), at(1, bytes), at(1, dst)]).unwrap();
@@ -261,7 +261,7 @@ fn products_are_chains_of_fused_multiply_adds() {
         let reduced =
             [None, Some(Reduced { dropped: 12, to_even: false }), Some(Reduced { dropped: 13, to_even: true })];
         let func = Func::MulAdd(reduced[round / 6 % 3].filter(|_| x == Elem::F32));
-        let staged = Staged::reduce(func, [m, n, k], ((3, &ld, to), same), &args, None, from);
+        let staged = PackedKernel::reduce(func, [m, n, k], ((3, &ld, to), same), &args, None, from);
         let mut want = old.clone();
         for i in 0..m {
             for j in 0..n {
@@ -305,7 +305,7 @@ fn whole_blocks_of_products_are_computed_in_place() {
         let args = [((0, &la, f32), at([[1, 0, 0], [0, 0, 1]])), ((1, &lb, f32), at([[0, 0, 1], [0, 1, 0]]))];
         let from = (round % 3 > 0).then_some(((2, &ld, f32), same));
         let func = Func::MulAdd(None);
-        let staged = Staged::reduce(func, [m, n, k], ((3, &ld, f32), same), &args, None, from);
+        let staged = PackedKernel::reduce(func, [m, n, k], ((3, &ld, f32), same), &args, None, from);
         let in_place = round % 3 == 2;
         let mut want = old.clone();
         for i in 0..m {
@@ -359,7 +359,8 @@ fn scaled_products_are_rounded_once() {
         let args = [((0, &la, x), left), ((1, &lb, y), right)];
         let scales = [((2, &lx, scale), left), ((3, &ly, scale), right)];
         let from = plus.map(|map| ((4, &ls, to), map));
-        let staged = Staged::reduce(Func::ScaledMulAdd, [m, n, k], ((5, &ld, to), same), &args, Some(scales), from);
+        let staged =
+            PackedKernel::reduce(Func::ScaledMulAdd, [m, n, k], ((5, &ld, to), same), &args, Some(scales), from);
         let mut want = old.clone();
         for i in 0..m {
             for j in 0..n {
@@ -396,7 +397,7 @@ fn gathers_pick_by_linear_index() {
                     put(&mut want, &ld, elem, (r, c), picked);
                 }
             }
-            let staged = Staged::gather((0, &ls, elem), shape, (1, &li, idx), (2, &ld, elem), [7, 30]);
+            let staged = PackedKernel::gather((0, &ls, elem), shape, (1, &li, idx), (2, &ld, elem), [7, 30]);
             let mut memories = [src, indices, old];
             staged.run(&mut memories, &places(3)).unwrap();
             assert!(memories[2] == want, "{elem} by {idx}");

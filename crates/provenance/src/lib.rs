@@ -2,7 +2,7 @@
 //!
 //! A program moves bytes, fills them and computes elements of others, so what a byte *is* can be said without any data: a
 //! byte of an input, a constant, undefined, or a function of such bytes. [`Terms`] gives each of these a number, equal
-//! things the same one; a [`Watch`] keeps one number per byte of every memory and lets the same nests move them that move
+//! things the same one; a [`ProvenanceTracker`] keeps one number per byte of every memory and lets the same nests move them that move
 //! the data. Two programs whose outputs have equal numbers are equal **for all inputs**.
 //!
 //! A [`Log`] also keeps what happened, so that one byte can be followed back to where it came from, or forward to
@@ -17,20 +17,20 @@ mod terms;
 mod value;
 
 pub use function::{Converted, Function, Param, Quantized};
-pub use log::{ByteAt, Carried, Event, Log, Now, Read, Source, Spot, TileAt, came_from};
+pub use log::{ByteAt, Destinations, Event, EventSite, Log, Read, Source, Spot, TileAt, came_from};
 pub use terms::{Elements, Nibble, Term, TermId, Terms, UNDEFINED};
 use tessera_kernels::memory::Area;
 use tessera_kernels::nest::{Nests, lower_copy};
 use tessera_kernels::{MemoryId, Place, is_buffer};
 pub use value::Values;
 
-use log::What;
-use moves::From;
+use log::EventKind;
+use moves::ReadSource;
 use plane::Plane;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use tessera_exec::definedness::{Shadow, ShadowMove, Value};
+use tessera_exec::definedness::{DefinednessTransfer, TransferMove, Value};
 use tessera_exec::engine::Object;
 use tessera_exec::lower::ParamAt;
 use tessera_ir::{OpId, ValueId};
@@ -46,7 +46,7 @@ pub fn given(value: ValueId) -> MemoryId {
 }
 
 /// What something does to origins.
-pub type Moves = Arc<[Shadow]>;
+pub type Moves = Arc<[DefinednessTransfer]>;
 
 /// Something that came out, by origins.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ pub struct Moment {
 
 /// Follows every byte of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct ProvenanceTracker {
     pub terms: Terms,
     /// What happened, where somebody wants to know.
     pub log: Option<Log>,
@@ -107,14 +107,14 @@ pub struct Watch {
     written: Vec<(MemoryId, usize, usize)>,
     /// Instructions made ready, by site and operands.
     pub ready: FxHashMap<(usize, Box<[u64]>), Moves>,
-    pub now: Now,
+    pub now: EventSite,
 }
 
-impl Watch {
+impl ProvenanceTracker {
     /// A watch over a program whose arguments have these input numbers.
     pub fn new(mut terms: Terms, inputs: Vec<(ValueId, u32)>, log: bool) -> Self {
         terms.begin();
-        Watch { terms, inputs, log: log.then(Log::default), ..Watch::default() }
+        ProvenanceTracker { terms, inputs, log: log.then(Log::default), ..ProvenanceTracker::default() }
     }
 
     /// The argument whose input number this is.
@@ -135,7 +135,7 @@ impl Watch {
 
     /// A block begins: nothing is on the chip, and buffers hold what they held first.
     pub fn begin_block(&mut self, block: u32) {
-        self.now = Now { block, ..Now::default() };
+        self.now = EventSite { block, ..EventSite::default() };
         self.planes.clear();
         self.written.clear();
         self.issued = 0;
@@ -209,7 +209,7 @@ impl Watch {
         if let Some(plane) = self.planes.get_mut(&memory) {
             plane.fill(start, len.min(plane.len().saturating_sub(start)), UNDEFINED);
         }
-        self.record(What::Begun { memory, start, len });
+        self.record(EventKind::Begun { memory, start, len });
     }
 
     /// Bytes become constants.
@@ -221,14 +221,14 @@ impl Watch {
             }
         }
         self.note_written(memory, start, bytes.len());
-        self.record(What::Stored { memory, start, bytes: bytes.into() });
+        self.record(EventKind::Stored { memory, start, bytes: bytes.into() });
     }
 
     pub fn give(&mut self, value: ValueId, place: Place, nests: Nests) {
         self.bind(given(value), value);
         let from = Place { memory: given(value), at: 0 };
-        let copy = ShadowMove::copy(0, 1, nests);
-        self.moved(&Moves::from([Shadow::Move(Box::new(copy))]), &[from, place], false);
+        let copy = TransferMove::copy(0, 1, nests);
+        self.moved(&Moves::from([DefinednessTransfer::Move(Box::new(copy))]), &[from, place], false);
     }
 
     /// Bytes move as these nests say, all at once where `together`.
@@ -242,18 +242,18 @@ impl Watch {
             self.act(action, places, before.as_ref());
         }
         for action in moves.iter() {
-            if let Shadow::Clear { operand, area } = action {
+            if let DefinednessTransfer::Clear { operand, area } = action {
                 self.clear(moves, *operand, area, places);
             }
         }
-        self.record(What::Moved { moves: moves.clone(), places: places.into() });
+        self.record(EventKind::Moved { moves: moves.clone(), places: places.into() });
     }
 
-    fn act(&mut self, action: &Shadow, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
+    fn act(&mut self, action: &DefinednessTransfer, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
         let place = |n: u8| places.get(usize::from(n)).copied();
         match action {
-            Shadow::Move(mv) => self.act_move(mv, places, before),
-            Shadow::Set { operand, area, pattern } => {
+            DefinednessTransfer::Move(mv) => self.act_move(mv, places, before),
+            DefinednessTransfer::Set { operand, area, pattern } => {
                 let Some(to) = place(*operand) else { return };
                 self.reach(to.memory, area.end(to.at));
                 let Some(plane) = self.planes.get_mut(&to.memory) else {
@@ -265,11 +265,11 @@ impl Watch {
                     }
                 }
             }
-            Shadow::Clear { .. } => {}
+            DefinednessTransfer::Clear { .. } => {}
         }
     }
 
-    fn act_move(&mut self, mv: &ShadowMove, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
+    fn act_move(&mut self, mv: &TransferMove, places: &[Place], before: Option<&FxHashMap<MemoryId, Plane>>) {
         let place = |n: u8| places.get(usize::from(n)).copied();
         let Some(to) = place(mv.dst) else { return };
         let mut reads: SmallVec<[Place; 3]> = SmallVec::new();
@@ -293,9 +293,9 @@ impl Watch {
             let others = before.unwrap_or(&self.planes);
             let from = |at: Place| {
                 let within = before.is_none() && at.memory == to.memory;
-                From { plane: if within { None } else { others.get(&at.memory) }, at: at.at }
+                ReadSource { plane: if within { None } else { others.get(&at.memory) }, at: at.at }
             };
-            let reads: SmallVec<[From<'_>; 3]> = reads.into_iter().map(from).collect();
+            let reads: SmallVec<[ReadSource<'_>; 3]> = reads.into_iter().map(from).collect();
             moves::run(mv, &reads, params.map(from), (&mut dst, to.at), &mut self.terms);
         }
         self.planes.insert(to.memory, dst);
@@ -305,7 +305,7 @@ impl Watch {
     }
 
     /// A footprint: what the instruction does not write of it becomes undefined (ops.md 1.3).
-    fn clear(&mut self, moves: &[Shadow], dst: u8, area: &Area, places: &[Place]) {
+    fn clear(&mut self, moves: &[DefinednessTransfer], dst: u8, area: &Area, places: &[Place]) {
         let Some(place) = places.get(usize::from(dst)) else {
             return;
         };
@@ -315,7 +315,7 @@ impl Watch {
         };
         let written: Vec<(Place, &Area)> = moves
             .iter()
-            .filter(|a| !matches!(a, Shadow::Clear { .. }))
+            .filter(|a| !matches!(a, DefinednessTransfer::Clear { .. }))
             .filter_map(|a| Some((places.get(usize::from(a.target().0)).copied()?, a.target().1)))
             .filter(|(p, _)| p.memory == place.memory)
             .collect();
@@ -343,7 +343,7 @@ impl Watch {
         }
     }
 
-    fn record(&mut self, what: What) {
+    fn record(&mut self, what: EventKind) {
         if let Some(log) = &mut self.log {
             log.push(&self.now, what);
         }
@@ -354,11 +354,11 @@ impl Watch {
         let [rows, cols] = object.extent();
         let elem = object.tile.elem;
         let to = Layout::row_major(rows, cols, cols);
-        let copy = ShadowMove::copy(0, 1, lower_copy([rows, cols], layout, &to, elem.bits()));
+        let copy = TransferMove::copy(0, 1, lower_copy([rows, cols], layout, &to, elem.bits()));
         let mut dst = Plane::default();
         dst.grow(elem.bytes_of(rows.saturating_mul(cols)) as usize);
         self.reach(place.memory, copy.reads.first().map_or(0, |(_, area)| area.end(place.at)));
-        let read = From { plane: self.planes.get(&place.memory), at: place.at };
+        let read = ReadSource { plane: self.planes.get(&place.memory), at: place.at };
         moves::run(&copy, &[read], None, (&mut dst, 0), &mut self.terms);
         Output { value, core, rows, cols, elem, origins: dst.ids().collect() }
     }

@@ -4,14 +4,14 @@ use super::{Function, Moves};
 use crate::moves::{function, scalars};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tessera_exec::definedness::{Shadow, ShadowMove, Value};
+use tessera_exec::definedness::{DefinednessTransfer, TransferMove, Value};
 use tessera_exec::lower::ParamAt;
 use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 use tessera_isa::tile::Tile;
 use tessera_kernels::nest::{DST, SRC, size_of_element, whole_bytes};
-use tessera_kernels::{MemoryId, Place, What as StagedWhat, is_buffer, on_core};
+use tessera_kernels::{MemoryId, PackedOp, Place, is_buffer, on_core};
 
 /// More events than this are not kept.
 const MAX_EVENTS: usize = 1 << 21;
@@ -53,7 +53,7 @@ pub enum Spot {
 
 /// What acts, and when.
 #[derive(Clone, Debug, Default)]
-pub struct Now {
+pub struct EventSite {
     /// The operation; none for what is there from the start.
     pub op: Option<OpId>,
     pub block: u32,
@@ -65,12 +65,12 @@ pub struct Now {
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub struct Event {
-    pub now: Now,
-    what: What,
+    pub now: EventSite,
+    what: EventKind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum EventKind {
     Moved { moves: Moves, places: Box<[Place]> },
     Begun { memory: MemoryId, start: usize, len: usize },
     Stored { memory: MemoryId, start: usize, bytes: Box<[u8]> },
@@ -115,7 +115,7 @@ pub enum Source {
 
 /// Where a byte goes in one event.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Carried {
+pub struct Destinations {
     /// Is it still where it was?
     pub is_kept: bool,
     /// Where else it is now, and through which function it went.
@@ -136,7 +136,7 @@ pub struct Log {
 }
 
 impl Log {
-    pub(super) fn push(&mut self, now: &Now, what: What) {
+    pub(super) fn push(&mut self, now: &EventSite, what: EventKind) {
         if self.events.len() >= MAX_EVENTS {
             self.is_cut = true;
             return;
@@ -210,14 +210,14 @@ impl Event {
     fn wrote(&self, at: ByteAt) -> Option<Source> {
         let (memory, byte) = at;
         match &self.what {
-            What::Begun { memory: m, start, len } => {
+            EventKind::Begun { memory: m, start, len } => {
                 (*m == memory && (*start..start.saturating_add(*len)).contains(&byte)).then_some(Source::Begun)
             }
-            What::Stored { memory: m, start, bytes } => {
+            EventKind::Stored { memory: m, start, bytes } => {
                 let stored = byte.checked_sub(*start).and_then(|k| bytes.get(k));
                 stored.filter(|_| *m == memory).map(|b| Source::Constant(*b))
             }
-            What::Moved { moves, places } => {
+            EventKind::Moved { moves, places } => {
                 let place = |n: u8| places.get(usize::from(n));
                 let mut clobbered = None;
                 for action in moves.iter().rev() {
@@ -226,9 +226,11 @@ impl Event {
                         continue;
                     };
                     match action {
-                        Shadow::Move(mv) => return came_from(mv, places, byte as i64 - to.at as i64),
-                        Shadow::Set { pattern, .. } => return Some(Source::Constant(pattern.byte(byte - to.at))),
-                        Shadow::Clear { .. } => clobbered = Some(Source::Clobbered),
+                        DefinednessTransfer::Move(mv) => return came_from(mv, places, byte as i64 - to.at as i64),
+                        DefinednessTransfer::Set { pattern, .. } => {
+                            return Some(Source::Constant(pattern.byte(byte - to.at)));
+                        }
+                        DefinednessTransfer::Clear { .. } => clobbered = Some(Source::Clobbered),
                     }
                 }
                 clobbered
@@ -237,15 +239,15 @@ impl Event {
     }
 
     /// What it does to a byte.
-    pub fn carry(&self, at: ByteAt) -> Carried {
+    pub fn carry(&self, at: ByteAt) -> Destinations {
         let mut carried =
-            Carried { is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)), ..Carried::default() };
-        let What::Moved { moves, places } = &self.what else {
+            Destinations { is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)), ..Destinations::default() };
+        let EventKind::Moved { moves, places } = &self.what else {
             return carried;
         };
         let (memory, byte) = at;
         for action in moves.iter() {
-            let Shadow::Move(mv) = action else { continue };
+            let DefinednessTransfer::Move(mv) = action else { continue };
             let Some(to) = places.get(usize::from(mv.dst)) else { continue };
             for (k, (operand, area)) in mv.reads.iter().enumerate() {
                 let from = places.get(usize::from(*operand));
@@ -273,18 +275,18 @@ impl Event {
 }
 
 /// Where the byte at this distance from the destination's start comes from.
-pub fn came_from(mv: &ShadowMove, places: &[Place], byte: i64) -> Option<Source> {
+pub fn came_from(mv: &TransferMove, places: &[Place], byte: i64) -> Option<Source> {
     let at = |operand: u8, b: i64| {
         let from = places.get(usize::from(operand))?;
         Some((from.memory, usize::try_from(from.at as i64 + b).ok()?))
     };
     let element = |operand: u8, first: i64, bytes: i64| (first..first + bytes).filter_map(|b| at(operand, b)).collect();
-    if let (Value::Staged(staged), Some(function)) = (&mv.value, function(mv)) {
+    if let (Value::PackedKernel(staged), Some(function)) = (&mv.value, function(mv)) {
         let mut operands = Vec::new();
         staged.sources_of(byte, |input, first| {
             let stage = &staged.inputs[input];
             operands.push(Read::Element(element(stage.operand, first, size_of_element(stage.elem.bits()))));
-            if let StagedWhat::Pack { scalar: Some((elem, bits)), .. } = staged.what {
+            if let PackedOp::Pack { scalar: Some((elem, bits)), .. } = staged.what {
                 operands.push(Read::Scalar(elem, bits));
             }
         });
@@ -322,8 +324,8 @@ pub fn came_from(mv: &ShadowMove, places: &[Place], byte: i64) -> Option<Source>
 }
 
 /// Calls `f` for every place that the byte at this distance from the start of what is read k-th goes to.
-fn destinations(mv: &ShadowMove, k: usize, byte: i64, f: &mut impl FnMut(i64)) {
-    if let Value::Staged(staged) = &mv.value {
+fn destinations(mv: &TransferMove, k: usize, byte: i64, f: &mut impl FnMut(i64)) {
+    if let Value::PackedKernel(staged) = &mv.value {
         let offsets = staged.inputs[k].offsets(true);
         let bytes = size_of_element(staged.inputs[k].elem.bits());
         for (result, d) in staged.output.offsets(false).into_iter().enumerate() {

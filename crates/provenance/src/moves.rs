@@ -5,22 +5,22 @@ use super::plane::{Plane, SIZE};
 use super::terms::{Bytes, Elements};
 use super::{Function, Nibble, TermId, Terms, UNDEFINED};
 use smallvec::SmallVec;
-use tessera_exec::definedness::{ShadowMove, Value};
+use tessera_exec::definedness::{TransferMove, Value};
 use tessera_exec::lower::ParamAt;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 use tessera_kernels::nest::{DST, Dim, Nest, SRC, size_of_element};
-use tessera_kernels::{Conversion, Kernel, Level, Mapped, Sides, Staged, What};
+use tessera_kernels::{Conversion, Kernel, Level, Mapped, PackedKernel, PackedOp, Sides};
 
 /// Where a move reads; what has no plane lies in the destination's.
 #[derive(Clone, Copy)]
-pub struct From<'p> {
+pub struct ReadSource<'p> {
     pub plane: Option<&'p Plane>,
     /// Where the operand, or its first parameter, starts.
     pub at: usize,
 }
 
-impl From<'_> {
+impl ReadSource<'_> {
     fn read(&self, dst: &Plane, by: i64, bytes: usize) -> Bytes {
         let (plane, at) = (self.plane.unwrap_or(dst), offset(self.at, by));
         (at..at + bytes).map(|b| plane.get(b)).collect()
@@ -37,7 +37,7 @@ fn size(bits: u32) -> usize {
 }
 
 /// The function that it applies, where it applies one.
-pub(crate) fn function(mv: &ShadowMove) -> Option<Function> {
+pub(crate) fn function(mv: &TransferMove) -> Option<Function> {
     match &mv.value {
         Value::Bits => None,
         Value::Converted(conversion, param) => {
@@ -49,12 +49,12 @@ pub(crate) fn function(mv: &ShadowMove) -> Option<Function> {
             Some(converted(*conversion, param).0)
         }
         Value::Mapped(mapped) => Some(Function::of_mapped(mapped)),
-        Value::Staged(staged) => staged_function(staged),
+        Value::PackedKernel(staged) => staged_function(staged),
     }
 }
 
 /// The scalars among the arguments of a function, by place.
-pub(crate) fn scalars(mv: &ShadowMove) -> SmallVec<[(usize, Elem, u64); 2]> {
+pub(crate) fn scalars(mv: &TransferMove) -> SmallVec<[(usize, Elem, u64); 2]> {
     match &mv.value {
         Value::Mapped(mapped) => {
             let args = mapped.args.iter().enumerate();
@@ -66,9 +66,9 @@ pub(crate) fn scalars(mv: &ShadowMove) -> SmallVec<[(usize, Elem, u64); 2]> {
 
 /// Moves origins; `from` says where the operands are that it reads, `params` where the parameters are.
 pub(crate) fn run(
-    mv: &ShadowMove,
-    from: &[From<'_>],
-    params: Option<From<'_>>,
+    mv: &TransferMove,
+    from: &[ReadSource<'_>],
+    params: Option<ReadSource<'_>>,
     dst: (&mut Plane, usize),
     terms: &mut Terms,
 ) {
@@ -80,7 +80,7 @@ pub(crate) fn run(
                 convert(nest, *conversion, (*param, params), first, (dst, dst_at), terms)
             }
             Value::Mapped(mapped) => map(nest, mapped, from, (dst, dst_at), terms),
-            Value::Staged(_) => {}
+            Value::PackedKernel(_) => {}
             Value::Bits if nest.bits[SRC] == 4 || nest.bits[DST] == 4 => nibbles(nest, first, dst, dst_at, terms),
             Value::Bits => {
                 let kernel = Kernel::new(&widened(nest), Level::best());
@@ -93,7 +93,7 @@ pub(crate) fn run(
             }
         }
     }
-    if let Value::Staged(staged) = &mv.value {
+    if let Value::PackedKernel(staged) = &mv.value {
         stage(staged, from, (dst, dst_at), terms);
     }
 }
@@ -110,8 +110,8 @@ fn write(dst: &mut Plane, results: Results) {
 fn convert(
     nest: &Nest,
     conversion: Conversion,
-    (param, params): (ParamAt, Option<From<'_>>),
-    from: &From<'_>,
+    (param, params): (ParamAt, Option<ReadSource<'_>>),
+    from: &ReadSource<'_>,
     (dst, dst_at): (&mut Plane, usize),
     terms: &mut Terms,
 ) {
@@ -128,7 +128,7 @@ fn convert(
     write(dst, results);
 }
 
-fn map(nest: &Nest, mapped: &Mapped, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
+fn map(nest: &Nest, mapped: &Mapped, from: &[ReadSource<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
     let function = Function::of_mapped(mapped);
     let scalars: SmallVec<[Option<TermId>; 3]> = mapped
         .args
@@ -140,7 +140,7 @@ fn map(nest: &Nest, mapped: &Mapped, from: &[From<'_>], (dst, dst_at): (&mut Pla
         let mut elements = from.iter().zip(at.iter().skip(SRC));
         let mut operands = Elements::new();
         for ((elem, _), scalar) in mapped.args.iter().zip(&scalars) {
-            let read = |(from, at): (&From<'_>, &i64)| from.element(dst, *at, *elem, terms);
+            let read = |(from, at): (&ReadSource<'_>, &i64)| from.element(dst, *at, *elem, terms);
             operands.extend(scalar.or_else(|| elements.next().map(read)));
         }
         let result = terms.apply(function, operands);
@@ -150,29 +150,29 @@ fn map(nest: &Nest, mapped: &Mapped, from: &[From<'_>], (dst, dst_at): (&mut Pla
 }
 
 /// The function of a step over whole rows; where data decides there is none.
-fn staged_function(staged: &Staged) -> Option<Function> {
+fn staged_function(staged: &PackedKernel) -> Option<Function> {
     let elem = |input: usize| staged.inputs.get(input).map(|input| input.elem);
     match staged.what {
-        What::Reduce { func: func @ Func::Arg { .. }, to, .. } => {
+        PackedOp::Reduce { func: func @ Func::Arg { .. }, to, .. } => {
             Some(Function::Mapped { func, to, args: [elem(0), None, None] })
         }
-        What::Reduce { func, to, starts, .. } => {
+        PackedOp::Reduce { func, to, starts, .. } => {
             let own = staged.inputs.len() - usize::from(starts);
             Some(Function::Fold { func, to, args: [0, 1, 2, 3].map(|n| elem(n).filter(|_| n < own)) })
         }
-        What::Pack { func, scalar, .. } => {
+        PackedOp::Pack { func, scalar, .. } => {
             Some(Function::Mapped { func, to: Elem::U8, args: [elem(0), scalar.map(|s| s.0).or(elem(1)), None] })
         }
         // Origins follow a selection bit by bit.
-        What::Gather { .. } | What::Select { .. } => None,
+        PackedOp::Gather { .. } | PackedOp::Select { .. } => None,
     }
 }
 
-fn stage(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
+fn stage(staged: &PackedKernel, from: &[ReadSource<'_>], (dst, dst_at): (&mut Plane, usize), terms: &mut Terms) {
     let Some(function) = staged_function(staged) else { return };
     let offsets: SmallVec<[Vec<i64>; 3]> = staged.inputs.iter().map(|input| input.offsets(true)).collect();
     let (start, scalar, starts) = match staged.what {
-        What::Reduce { func, to, starts, .. } => {
+        PackedOp::Reduce { func, to, starts, .. } => {
             let state = Func::state(to);
             let start = matches!(function, Function::Fold { .. }) && !starts;
             (
@@ -181,10 +181,10 @@ fn stage(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize),
                 starts.then_some(state),
             )
         }
-        What::Pack { scalar, .. } => {
+        PackedOp::Pack { scalar, .. } => {
             (None, scalar.map(|(elem, bits)| terms.constant_element(bits, size(elem.bits()))), None)
         }
-        What::Gather { .. } | What::Select { .. } => return,
+        PackedOp::Gather { .. } | PackedOp::Select { .. } => return,
     };
     let mut results: Results = Vec::new();
     for (result, at) in staged.output.offsets(false).into_iter().enumerate() {
@@ -213,7 +213,7 @@ fn stage(staged: &Staged, from: &[From<'_>], (dst, dst_at): (&mut Plane, usize),
 }
 
 /// The origin of half a byte, `at` halves behind the start, as a byte of its own.
-fn half(from: &From<'_>, dst: &Plane, at: i64, terms: &mut Terms) -> TermId {
+fn half(from: &ReadSource<'_>, dst: &Plane, at: i64, terms: &mut Terms) -> TermId {
     match from.plane.unwrap_or(dst).get(offset(from.at, at.div_euclid(2))) {
         UNDEFINED => UNDEFINED,
         byte => {
@@ -244,7 +244,7 @@ fn widened(nest: &Nest) -> Nest {
 }
 
 /// Elements of 4 bits: two of them, from anywhere, make a byte.
-fn nibbles(nest: &Nest, source: &From<'_>, dst: &mut Plane, dst_at: usize, terms: &mut Terms) {
+fn nibbles(nest: &Nest, source: &ReadSource<'_>, dst: &mut Plane, dst_at: usize, terms: &mut Terms) {
     let half = |at: usize, n: i64, bits: u32| {
         let n = if bits == 4 { n } else { n.saturating_mul(2) };
         (offset(at, n.div_euclid(2)), n.rem_euclid(2) == 1)

@@ -25,7 +25,7 @@ use crate::{Elem, Error, Missing};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use tessera_ir::{Def, ValueId};
-use tessera_provenance::{Output, Term, TermId, Terms, UNDEFINED, Watch};
+use tessera_provenance::{Output, ProvenanceTracker, Term, TermId, Terms, UNDEFINED};
 
 /// How many differing elements are explained.
 const SHOWN: usize = 5;
@@ -121,7 +121,7 @@ pub(crate) enum Wanted<'w> {
 pub(crate) struct FirstRun {
     wanted: Vec<ValueId>,
     bound: Vec<ValueId>,
-    watch: Watch,
+    watch: ProvenanceTracker,
 }
 
 /// The program that gives no answer, and why.
@@ -229,7 +229,7 @@ fn pairs(a: &Kernel, b: &Kernel, wanted: Wanted<'_>) -> Result<Vec<Pair>, Stoppe
 struct Compared<'a> {
     kernels: [&'a Kernel; 2],
     numbers: [&'a [(ValueId, u32)]; 2],
-    watches: [&'a Watch; 2],
+    watches: [&'a ProvenanceTracker; 2],
     terms: RefCell<Terms>,
     /// Elements with different origins.
     open: RefCell<Vec<Pending<'a>>>,

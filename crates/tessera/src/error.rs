@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use tessera_exec::engine::Refused;
+use tessera_exec::engine::IssueError;
 use tessera_isa::diag::{Diagnostic, Fault, Span, nearest};
 
 /// What everything that can be refused returns.
@@ -247,8 +247,8 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Self {
+impl From<IssueError> for Error {
+    fn from(refused: IssueError) -> Self {
         let broken = || Error::new("internal", "an instruction was refused without a reason");
         Error::of(refused.0).unwrap_or_else(broken)
     }

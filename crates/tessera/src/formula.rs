@@ -42,7 +42,7 @@ pub enum Node {
     /// The result of a function.
     Apply {
         /// How the function is written.
-        function: Written,
+        function: Notated,
         /// The type of the result.
         to: Elem,
         /// What it is applied to.
@@ -54,7 +54,7 @@ pub enum Node {
 
 /// How a function is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum Notated {
     /// As the formula that the instruction set has for it: `x + y`.
     Notation(&'static str),
     /// As a call: `sum`.
@@ -102,15 +102,15 @@ impl Node {
             all.join(separator)
         };
         match function {
-            Written::Call(name) => (format!("{name}({})", list(", ", 0)), TIGHT),
-            Written::Before(words) => (format!("{words} ({})", list(", ", 0)), 0),
-            Written::Bit(bit) => (format!("bit {bit} of {}", list(", ", TIGHT)), 0),
-            Written::Between(operator) => {
+            Notated::Call(name) => (format!("{name}({})", list(", ", 0)), TIGHT),
+            Notated::Before(words) => (format!("{words} ({})", list(", ", 0)), 0),
+            Notated::Bit(bit) => (format!("bit {bit} of {}", list(", ", TIGHT)), 0),
+            Notated::Between(operator) => {
                 let (_, binds) = pieces(operator);
                 let sign = operator.trim_matches(['x', 'y']);
                 (list(sign, binds + 1), binds)
             }
-            Written::Notation(notation) => {
+            Notated::Notation(notation) => {
                 let (pieces, binds) = pieces(notation);
                 let piece = |piece: &Piece| match piece {
                     Piece::Text(text) => (*text).to_string(),
@@ -266,7 +266,7 @@ impl Writer<'_> {
         let [x, y] = *typed else { return Parts::of(sum, None, typed) };
         let sides = negated(y).map(|y| [x, y]).or_else(|| negated(x).map(|x| [y, x]));
         match sides.filter(|_| func == Func::Add) {
-            Some([x, y]) => Parts::new(Written::Notation(Func::Sub.notation()), vec![vec![x], vec![y]]),
+            Some([x, y]) => Parts::new(Notated::Notation(Func::Sub.notation()), vec![vec![x], vec![y]]),
             None => Parts::of(sum, None, typed),
         }
     }
@@ -297,8 +297,8 @@ impl Writer<'_> {
         }
         let zero = |(id, elem): &(TermId, Elem)| self.terms.constant_bits(*id, size(*elem)) == Some(func.start(*elem));
         let (function, skip) = match all.iter().take(2).position(zero) {
-            Some(at) => (Written::Call(func.word().into()), Some(at)),
-            None => (Written::Between(func.notation()), None),
+            Some(at) => (Notated::Call(func.word().into()), Some(at)),
+            None => (Notated::Between(func.notation()), None),
         };
         let all = all.into_iter().enumerate().filter(|(n, _)| Some(*n) != skip);
         Some(Parts::new(function, all.map(|(_, one)| vec![one]).collect()))
@@ -319,7 +319,7 @@ pub(crate) fn step(function: &Function, operands: Vec<Node>, is_full: bool) -> N
 
 /// A result as it is shown: a function of steps, and what it starts as.
 struct Parts<T> {
-    function: Written,
+    function: Notated,
     /// What a fold starts as, and what joins it.
     start: Option<T>,
     join: Option<&'static str>,
@@ -332,17 +332,17 @@ struct Parts<T> {
 }
 
 impl<T: Clone> Parts<T> {
-    fn new(function: Written, steps: Vec<Vec<T>>) -> Self {
+    fn new(function: Notated, steps: Vec<Vec<T>>) -> Self {
         Parts { function, start: None, join: None, steps, each: None, notes: Vec::new() }
     }
 
     /// A function of these operands; a fold also starts as something.
     fn of(function: Function, start: Option<T>, operands: &[T]) -> Self {
-        let call = |name: &str| Written::Call(name.into());
+        let call = |name: &str| Notated::Call(name.into());
         let chunks = |n: usize| operands.chunks(n).map(<[T]>::to_vec).collect();
-        let plain = |function: Written| Parts::new(function, chunks(1));
+        let plain = |function: Notated| Parts::new(function, chunks(1));
         match function {
-            Function::Converted(_) => plain(Written::Before(function_text(&function))),
+            Function::Converted(_) => plain(Notated::Before(function_text(&function))),
             Function::Mapped { func: Func::Cvt { rounding, saturation }, to, .. } => {
                 let rounding = (!rounding.name().contains("RINT")).then(|| rounding.name().to_lowercase());
                 let saturation = saturation.map(|s| format!("saturation {}", s.name().to_lowercase()));
@@ -352,10 +352,10 @@ impl<T: Clone> Parts<T> {
                 Parts { each: Some(func.notation()), ..Parts::new(call(func.word()), chunks(2)) }
             }
             Function::Mapped { func: func @ Func::Arg { .. }, .. } => plain(call(func.word())),
-            Function::Mapped { func, .. } => plain(Written::Notation(func.notation())),
+            Function::Mapped { func, .. } => plain(Notated::Notation(func.notation())),
             Function::Many { func: Func::Max | Func::Min, .. } if operands.len() == 1 => plain(call("canonical")),
             Function::Many { func: func @ (Func::Max | Func::Min), .. } => plain(call(func.word())),
-            Function::Many { func, .. } => plain(Written::Between(func.notation())),
+            Function::Many { func, .. } => plain(Notated::Between(func.notation())),
             Function::Fold { func, args, .. } => {
                 let products = matches!(func, Func::MulAdd(_) | Func::ScaledMulAdd);
                 let join = if products { Func::Add } else { func };
@@ -377,7 +377,7 @@ impl<T: Clone> Parts<T> {
             let each: Vec<Node> = step.iter().map(&mut node).collect();
             match self.each {
                 Some(notation) => {
-                    args.push(Node::Apply { function: Written::Notation(notation), to, args: each, more: 0 });
+                    args.push(Node::Apply { function: Notated::Notation(notation), to, args: each, more: 0 });
                 }
                 None => args.extend(each),
             }
@@ -386,10 +386,10 @@ impl<T: Clone> Parts<T> {
         match (of, args.as_mut_slice()) {
             // A comparison that decides alone is no bit of a mask any more.
             (Function::Mapped { func: Func::Select { bit }, .. }, [mask, ..])
-                if !matches!(mask, Node::Apply { function: Written::Notation(_), .. }) =>
+                if !matches!(mask, Node::Apply { function: Notated::Notation(_), .. }) =>
             {
                 let byte = std::mem::replace(mask, Node::Cut);
-                *mask = Node::Apply { function: Written::Bit(bit), to: Elem::U8, args: vec![byte], more: 0 };
+                *mask = Node::Apply { function: Notated::Bit(bit), to: Elem::U8, args: vec![byte], more: 0 };
             }
             (Function::Converted(_), [_, param]) => {
                 *param = Node::Element(format!("with the parameter {}", param.text()));
@@ -400,7 +400,7 @@ impl<T: Clone> Parts<T> {
         match (self.start, self.join) {
             (Some(start), Some(join)) => {
                 let args = vec![node(&start), folded];
-                Node::Apply { function: Written::Notation(join), to, args, more: 0 }
+                Node::Apply { function: Notated::Notation(join), to, args, more: 0 }
             }
             _ => folded,
         }

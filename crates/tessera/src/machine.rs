@@ -6,7 +6,7 @@ use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
 use crate::{AttrName, Compact, Diagnostic, Elem, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tessera_exec::engine::{Engine, Issued, Ticket, TileId};
+use tessera_exec::engine::{Engine, InstHandle, IssueReport, TileId};
 use tessera_isa::inst::{AttrValue, Attrs, ConvType, F32Rounding, GlobalArg, Inst};
 use tessera_isa::ops::{Form, Opcode};
 use tessera_isa::sem::f32_mode;
@@ -52,7 +52,7 @@ struct Recent {
     form: Form,
     tiles: SmallVec<[TileId; 6]>,
     epoch: u64,
-    ticket: Ticket,
+    ticket: InstHandle,
 }
 
 /// So many are remembered; a power of two.
@@ -122,7 +122,7 @@ impl State {
 }
 
 #[inline]
-fn keep(warnings: &mut Vec<Diagnostic>, done: Issued<'_>) {
+fn keep(warnings: &mut Vec<Diagnostic>, done: IssueReport<'_>) {
     if done.is_new {
         warnings.extend_from_slice(done.warnings);
     }

@@ -9,7 +9,7 @@ use tessera_ir::{Def, ValueId};
 use tessera_isa::sem::Fixpipe;
 use tessera_isa::tile::Tile;
 pub use tessera_provenance::Moment;
-use tessera_provenance::{Converted, Function, Quantized, Term, TermId, Terms, Watch};
+use tessera_provenance::{Converted, Function, ProvenanceTracker, Quantized, Term, TermId, Terms};
 
 /// What is known before a run on origins.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl Given {
         wanted: &[ValueId],
         keep: Keep,
         is_given: &dyn Fn(ValueId) -> bool,
-    ) -> Result<Watch> {
+    ) -> Result<ProvenanceTracker> {
         let inputs = self.inputs(kernel, is_given)?;
         let placement = kernel.plan(wanted)?;
         let outputs = wanted.iter().flat_map(|v| [(*v, 0), (*v, 1)]).collect();
@@ -127,7 +127,7 @@ impl Given {
             progress: self.progress.clone(),
             ..Bindings::default()
         };
-        let mut watching = Watch::new(terms, numbers.to_vec(), keep == Keep::Log);
+        let mut watching = ProvenanceTracker::new(terms, numbers.to_vec(), keep == Keep::Log);
         watching.until = self.until;
         watching.contents = (keep == Keep::Contents).then(Default::default);
         let (outcome, watch) = watch(kernel.prepared(bindings, &placement), watching);

@@ -5,7 +5,7 @@
 
 mod target;
 
-use crate::formula::{Formula, Node, Written, number_text, step};
+use crate::formula::{Formula, Node, Notated, number_text, step};
 use crate::program::{Kernel, Need};
 use crate::symbolic::{ELEMENTS, Explain, Keep, constant_text, function_text, place};
 pub use crate::symbolic::{Given, Moment};
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 pub use target::Target;
 use tessera_ir::{OpId, ValueId};
 use tessera_kernels::{MemoryId, is_buffer};
-use tessera_provenance::{Function, Log, Read, Source, Spot, Terms, Watch};
+use tessera_provenance::{Function, Log, ProvenanceTracker, Read, Source, Spot, Terms};
 
 /// Elements of one step that are shown by themselves; the rest is counted.
 const SHOWN: usize = 16;
@@ -102,7 +102,7 @@ pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> R
     let numbers = numbers(kernel);
     let explain = Explain { kernel, terms: &watch.terms, numbers: &numbers, given };
     // A conversion alone is told by the step that makes it.
-    let is_converted = |f: &Formula| matches!(f.term, Node::Apply { function: Written::Before(_), .. });
+    let is_converted = |f: &Formula| matches!(f.term, Node::Apply { function: Notated::Before(_), .. });
     let formula = ids.and_then(|ids| explain.formula(ids, is_full)).filter(|f| !is_converted(f));
     let mut walk = Walk::new(kernel, given, &log, is_full);
     walk.follow(bytes, log.events.len(), given.until.map(|m| m.block), Some(target.to_string()), 0);
@@ -178,7 +178,7 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
     Ok(walk.hops)
 }
 
-fn run(kernel: &Kernel, given: &Given, wanted: Vec<ValueId>) -> Result<(Watch, Log)> {
+fn run(kernel: &Kernel, given: &Given, wanted: Vec<ValueId>) -> Result<(ProvenanceTracker, Log)> {
     let mut watch = given.run(kernel, Terms::as_written(), &numbers(kernel), &wanted, Keep::Log, &|_| false)?;
     let log = watch.log.take().unwrap_or_default();
     if log.is_cut {
@@ -296,7 +296,7 @@ impl<'a> Walk<'a> {
                     (How::Filled(constant_text(&constants, elem)), Vec::new())
                 }
                 Source::Clobbered => (How::Clobbered, Vec::new()),
-                Source::Begun => (How::NeverWritten, Vec::new()),
+                Source::RunningBlock => (How::NeverWritten, Vec::new()),
             };
             let mut hop = self.hop(Some(event), how, depth);
             hop.to = to;

@@ -9,7 +9,7 @@ use crate::words::{self, counted};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use tessera::formula::{Formula, Node, Written};
+use tessera::formula::{Formula, Node, Notated};
 use tessera::trace::{Hop, How, Target, Way, back, forward};
 use tessera::{Kernel, Profile};
 

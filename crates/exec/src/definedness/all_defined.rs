@@ -3,7 +3,7 @@
 //! Then the steps of an instruction need not be looked at one by one. What it reads and what it writes are two sets of
 //! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
 
-use crate::definedness::Shadow;
+use crate::definedness::DefinednessTransfer;
 use crate::lower::Effect;
 use smallvec::SmallVec;
 use tessera_kernels::memory::{Area, Memories, WordMask};
@@ -11,7 +11,7 @@ use tessera_kernels::{MemoryId, Place};
 
 /// What is read, and what is written, of all operands.
 #[derive(Clone, Debug, Default)]
-pub struct Usual {
+pub struct AllDefined {
     reads: SmallVec<[(u8, Bytes); 2]>,
     /// The operand, which bytes of it, and whether they become defined.
     writes: SmallVec<[(u8, Bytes, bool); 1]>,
@@ -36,16 +36,16 @@ enum Bytes {
 /// A range is asked for in about the time of so many words of a mask.
 const WORDS_PER_RANGE: usize = 16;
 
-impl Usual {
+impl AllDefined {
     /// Puts the shadows of an instruction together; `moving` is the operand whose place changes.
-    pub fn new(shadow: &[Shadow], places: &[Place], moving: Option<usize>) -> Self {
+    pub fn new(shadow: &[DefinednessTransfer], places: &[Place], moving: Option<usize>) -> Self {
         let mut reads: SmallVec<[(u8, Area); 2]> = SmallVec::new();
         let mut writes: SmallVec<[(u8, Area, bool); 1]> = SmallVec::new();
         for step in shadow {
             let (operand, area, defined) = match step {
-                Shadow::Clear { operand, area } => (*operand, area, false),
-                Shadow::Set { operand, area, .. } => (*operand, area, true),
-                Shadow::Move(mv) => {
+                DefinednessTransfer::Clear { operand, area } => (*operand, area, false),
+                DefinednessTransfer::Set { operand, area, .. } => (*operand, area, true),
+                DefinednessTransfer::Move(mv) => {
                     for (operand, area) in &mv.reads {
                         match reads.iter_mut().find(|r| r.0 == *operand) {
                             Some((_, read)) => read.extend(area),
@@ -75,7 +75,7 @@ impl Usual {
             }
         };
         let lasts = moving.is_none() && writes.iter().all(|w| w.2);
-        Usual {
+        AllDefined {
             seen: SmallVec::new(),
             lasts,
             is_idle: lasts && reads.is_empty() && writes.is_empty(),

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use tessera_isa::sem::Func;
 use tessera_kernels::memory::{Area, ByteSet, Memories, Memory};
 use tessera_kernels::nest::{DST, Nest, Nests, OPERANDS, SRC, fold, read_bits, write_bits};
-use tessera_kernels::{Conversion, Mapped, Place, Staged, What, is_buffer};
+use tessera_kernels::{Conversion, Mapped, PackedKernel, PackedOp, Place, is_buffer};
 
 /// What happens to defined bits.
 #[derive(Clone, Debug)]
-pub enum Shadow {
+pub enum DefinednessTransfer {
     /// Bytes become undefined.
     Clear { operand: u8, area: Area },
     /// Bytes become a value.
     Set { operand: u8, area: Area, pattern: Pattern },
     /// Bytes become what others are.
-    Move(Box<ShadowMove>),
+    Move(Box<TransferMove>),
 }
 
 /// The value of a fill, by byte.
@@ -41,7 +41,7 @@ impl Pattern {
 }
 
 #[derive(Clone, Debug)]
-pub struct ShadowMove {
+pub struct TransferMove {
     pub dst: u8,
     pub to: Area,
     /// What is read: the operands of the nests after the first, in their order.
@@ -62,7 +62,7 @@ pub enum Value {
     /// They become a function of several.
     Mapped(Mapped),
     /// They become what whole rows, or data, decide; there are no nests.
-    Staged(Arc<Staged>),
+    PackedKernel(Arc<PackedKernel>),
 }
 
 /// How much of what a step reads is defined.
@@ -79,9 +79,9 @@ type Picks = (u8, [Option<usize>; 2]);
 /// Shorter runs than this are moved as bytes, by the kernels, rather than bit by bit.
 const BIT_RUN: u64 = 16;
 
-impl ShadowMove {
+impl TransferMove {
     /// The same move between other operands.
-    pub fn renumbered(&self, operand: impl Fn(u8) -> u8) -> ShadowMove {
+    pub fn renumbered(&self, operand: impl Fn(u8) -> u8) -> TransferMove {
         let mut mv = self.clone();
         mv.dst = operand(mv.dst);
         mv.reads.iter_mut().for_each(|read| read.0 = operand(read.0));
@@ -91,7 +91,7 @@ impl ShadowMove {
     /// A move that keeps bits.
     pub fn copy(src: u8, dst: u8, nests: Nests) -> Self {
         let (to, from) = (Area::of_nests(&nests, DST), Area::of_nests(&nests, SRC));
-        ShadowMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits, combines: false }
+        TransferMove { dst, to, reads: SmallVec::from_iter([(src, from)]), nests, value: Value::Bits, combines: false }
     }
 
     pub fn keeps_bits(&self) -> bool {
@@ -136,15 +136,15 @@ impl ShadowMove {
     }
 
     /// What data decides, as the copies that it comes to with the data of now.
-    pub fn as_copy(&self, memories: &Memories, places: &[Place]) -> Option<ShadowMove> {
-        let Value::Staged(staged) = &self.value else {
+    pub fn as_copy(&self, memories: &Memories, places: &[Place]) -> Option<TransferMove> {
+        let Value::PackedKernel(staged) = &self.value else {
             return None;
         };
-        let (What::Gather { .. }, [src, _]) = (staged.what, staged.inputs.as_slice()) else {
+        let (PackedOp::Gather { .. }, [src, _]) = (staged.what, staged.inputs.as_slice()) else {
             return None;
         };
         let nests = fold(staged.copies(&staged.indices(memories, places)));
-        Some(ShadowMove::copy(src.operand, self.dst, nests))
+        Some(TransferMove::copy(src.operand, self.dst, nests))
     }
 
     fn mixed(&self, memories: &Memories, places: &[Place]) -> Option<ByteSet> {
@@ -176,7 +176,7 @@ impl ShadowMove {
             read.push((memory.defined().expand(first, (span.1 - span.0) as usize), span.0));
         }
         let mut bytes = vec![0u8; len];
-        if let Value::Staged(staged) = &self.value {
+        if let Value::PackedKernel(staged) = &self.value {
             staged.defined(&read, (&mut bytes, to.0));
         }
         // Data decides which operand counts.
@@ -239,17 +239,19 @@ fn whole_rows(nest: &Nest) -> Option<u64> {
     (from == to && from > 4).then_some(last.map_or(1, |d| d.extent) * whole as u64)
 }
 
-impl Shadow {
+impl DefinednessTransfer {
     /// Is it one that a step of its own does?
     pub fn combines(&self) -> bool {
-        matches!(self, Shadow::Move(mv) if mv.combines)
+        matches!(self, DefinednessTransfer::Move(mv) if mv.combines)
     }
 
     /// What it writes: the operand, and which bytes.
     pub fn target(&self) -> (u8, &Area) {
         match self {
-            Shadow::Clear { operand, area } | Shadow::Set { operand, area, .. } => (*operand, area),
-            Shadow::Move(mv) => (mv.dst, &mv.to),
+            DefinednessTransfer::Clear { operand, area } | DefinednessTransfer::Set { operand, area, .. } => {
+                (*operand, area)
+            }
+            DefinednessTransfer::Move(mv) => (mv.dst, &mv.to),
         }
     }
 

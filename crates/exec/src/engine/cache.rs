@@ -1,6 +1,6 @@
 //! Instructions made ready, kept for the next time.
 
-use crate::lower::{Effect, Prepared};
+use crate::lower::{CompiledInst, Effect};
 use rustc_hash::FxHashMap;
 use tessera_isa::diag::Diagnostic;
 use tessera_kernels::Failure;
@@ -11,9 +11,9 @@ use tessera_kernels::memory::Memories;
 pub struct Entry {
     pub key: Box<[u64]>,
     /// Copies the old contents into the result.
-    pub init: Option<Prepared>,
+    pub init: Option<CompiledInst>,
     /// What the instruction moves; nothing for one that only binds.
-    pub prepared: Option<Prepared>,
+    pub prepared: Option<CompiledInst>,
     /// What the rules have against it, though it is legal.
     pub warnings: Vec<Diagnostic>,
     /// When it last left something undefined.

@@ -1,7 +1,7 @@
 //! One element of a tile as a scalar (isa/irregular.md 9).
 
 use super::tiles::TileId;
-use super::{Engine, Refused};
+use super::{Engine, IssueError};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
@@ -10,7 +10,7 @@ use tessera_kernels::nest::read_bits;
 use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
 /// Where an element lies.
-pub struct Located {
+pub struct ElementAddress {
     pub memory: MemoryId,
     /// Its first byte there.
     pub start: usize,
@@ -21,7 +21,7 @@ pub struct Located {
 
 impl Engine {
     /// The bits of the element that TGETVAL reads, if it is legal and defined.
-    pub fn get(&mut self, inst: Inst, src: TileId) -> Result<u64, Refused> {
+    pub fn get(&mut self, inst: Inst, src: TileId) -> Result<u64, IssueError> {
         let inst = self.instruction(inst, &[(Role::Src, src)], None)?;
         self.legal(&inst)?;
         let found = self.locate(&inst, src)?;
@@ -29,18 +29,18 @@ impl Engine {
     }
 
     /// Where the element lies that an instruction names in storage order.
-    pub fn locate(&mut self, inst: &Inst, src: TileId) -> Result<Located, Failure> {
+    pub fn locate(&mut self, inst: &Inst, src: TileId) -> Result<ElementAddress, Failure> {
         self.reserve_tile(src, 0)?;
         let (place, index) = (self.object(src)?.place, inst.index_u64(Role::Index));
         let found = index.and_then(|k| stored(inst, 0, k)).zip(inst.tiles.first());
         let ((row, col), tile) = found.ok_or_else(|| internal_error("no element has this index"))?;
         let (elem, size) = (tile.tile.elem, tile.tile.elem.bits() as usize / 8);
         let start = place.at + tile.layout.offset(row, col).max(0) as usize * size;
-        Ok(Located { memory: place.memory, start, elem, row, col })
+        Ok(ElementAddress { memory: place.memory, start, elem, row, col })
     }
 
     /// The bits of an element.
-    pub fn fetch(&self, at: &Located) -> Result<u64, Failure> {
+    pub fn fetch(&self, at: &ElementAddress) -> Result<u64, Failure> {
         let Some(memory) = self.memories.get(at.memory) else { return Ok(0) };
         if self.memories.tracked && !memory.defined().has_all(at.start, at.elem.bits() as usize / 8) {
             let what = format!("element ({}, {}) of the tile was never written, and its value is used", at.row, at.col);

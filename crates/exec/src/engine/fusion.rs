@@ -4,20 +4,20 @@
 //! and back. A chain is cut into *strips*, and each strip goes through all of its instructions before the next one begins.
 //! That is the same work in another order, and it may be done where in two different strips no two instructions touch the
 //! same byte, one of them writing. Elementwise instructions that follow each other become acts on registers
-//! ([`Run`]): what only the next one takes, and nobody after, is not written at all. What others of the chain take, and nobody
+//! ([`FusedLoop`]): what only the next one takes, and nobody after, is not written at all. What others of the chain take, and nobody
 //! after it, lies in scratch memory, a strip of it, so that it stays in the first-level cache; and what was copied is read where
 //! it came from.
 
 mod copy_forwarding;
 mod deferred;
 
-use crate::lower::Prepared;
-use copy_forwarding::Relay;
-pub use deferred::Waiting;
+use crate::lower::CompiledInst;
+use copy_forwarding::CopyForwarding;
+pub use deferred::DeferredQueue;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_kernels::memory::{AlignedBytes, Memories};
-use tessera_kernels::{Failure, Link, Place, Run, Stage, run_stages};
+use tessera_kernels::{Failure, FusedLoop, FusedOp, FusedStage, Place, run_stages};
 
 /// What a strip touches: it stays in the first-level cache with room for the rest of the world.
 const STRIP: u64 = 24 << 10;
@@ -30,7 +30,7 @@ const LEAST: u64 = 4 << 10;
 
 /// Groups of instructions, one after the other.
 #[derive(Debug)]
-struct Chain {
+struct FusionPlan {
     groups: Vec<Group>,
     /// By instruction that is left, the one of those that wait.
     numbers: Vec<usize>,
@@ -45,10 +45,10 @@ struct Group {
     first: usize,
     strips: u64,
     /// The first parts of the instructions.
-    links: Vec<Link>,
+    links: Vec<FusedOp>,
     /// By first instruction: several that become acts, or one that does not.
-    runs: Vec<(usize, Option<Run>)>,
-    stages: Vec<Stage>,
+    runs: Vec<(usize, Option<FusedLoop>)>,
+    stages: Vec<FusedStage>,
     /// Operands that are read in a view that they were copied from: the instruction, the operand, the number of the instruction
     /// that has the view, and how much further on it is than that.
     moved: Vec<(usize, u8, usize, i64)>,
@@ -88,7 +88,7 @@ impl Bytes {
 }
 
 /// What an instruction touches, what it writes first.
-fn bytes(link: &Link) -> Option<SmallVec<[Bytes; 4]>> {
+fn bytes(link: &FusedOp) -> Option<SmallVec<[Bytes; 4]>> {
     let side = |n: usize| {
         let side = link.part.sides.get(n)?;
         let place = link.places.get(usize::from(side.operand))?;
@@ -102,14 +102,14 @@ fn bytes(link: &Link) -> Option<SmallVec<[Bytes; 4]>> {
 }
 
 impl Group {
-    fn alone(first: usize, link: Link) -> Group {
+    fn alone(first: usize, link: FusedOp) -> Group {
         let moved = Vec::new();
-        Group { first, strips: 1, links: vec![link], runs: vec![(0, None)], stages: vec![Stage::One(0)], moved }
+        Group { first, strips: 1, links: vec![link], runs: vec![(0, None)], stages: vec![FusedStage::One(0)], moved }
     }
 
     /// Whole instructions as one group, if they can be.
-    fn new(first: usize, links: &[Link]) -> Option<Group> {
-        let made = |strips: u64, links: Vec<Link>, runs| Group {
+    fn new(first: usize, links: &[FusedOp]) -> Option<Group> {
+        let made = |strips: u64, links: Vec<FusedOp>, runs| Group {
             first,
             strips,
             links,
@@ -125,7 +125,7 @@ impl Group {
         if links.iter().any(|link| link.part.is_turned() || link.part.product().is_some()) {
             return None;
         }
-        if let Some(run) = Run::new(links, 1) {
+        if let Some(run) = FusedLoop::new(links, 1) {
             return Some(made(1, links.to_vec(), vec![(0, Some(run))]));
         }
         let rounds = links.iter().map(|link| link.part.rounds).reduce(gcd)?;
@@ -134,8 +134,8 @@ impl Group {
         let mut shares = (1..=rounds.min(most)).filter(|n| rounds.is_multiple_of(*n));
         let strip = if links.iter().any(|link| link.part.is_fold()) { FOLDED_STRIP } else { STRIP };
         let strips = shares.clone().find(|n| touched / n <= strip).or_else(|| shares.next_back())?;
-        let part = |link: &Link| Some(Link::new(link.part.first_of(strips)?, link.places.clone()));
-        let links: Vec<Link> = links.iter().map(part).collect::<Option<_>>()?;
+        let part = |link: &FusedOp| Some(FusedOp::new(link.part.first_of(strips)?, link.places.clone()));
+        let links: Vec<FusedOp> = links.iter().map(part).collect::<Option<_>>()?;
         let is_worth_it = strips == 1 || touched / strips >= LEAST;
         (is_worth_it && are_apart(&links, strips)?).then(|| made(strips, links, Vec::new()))
     }
@@ -148,15 +148,15 @@ impl Group {
         let strips = i64::try_from(self.strips).unwrap_or(i64::MAX);
         let mut n = 0;
         while n < self.links.len() {
-            let run = self.links.get(n..).and_then(|links| Run::longest(links, strips));
-            let len = run.as_ref().map_or(1, Run::len);
+            let run = self.links.get(n..).and_then(|links| FusedLoop::longest(links, strips));
+            let len = run.as_ref().map_or(1, FusedLoop::len);
             self.runs.push((n, run));
             n += len;
         }
     }
 
     /// The run that an instruction is in, and its place there.
-    fn member(&self, n: usize) -> Option<(&Run, usize)> {
+    fn member(&self, n: usize) -> Option<(&FusedLoop, usize)> {
         let (first, run) = self.runs.iter().rev().find(|(first, _)| *first <= n)?;
         Some((run.as_ref()?, n - first))
     }
@@ -236,9 +236,9 @@ impl Group {
             link.homes.resize(link.part.sides.len(), None);
             *link.homes.get_mut(side)? = Some(home);
         }
-        let stage = |(first, run): &(usize, Option<Run>)| match run {
-            Some(run) => Some(Stage::Fused(run.fused(*first, |n| is_put.get(n) != Some(&false), &slots))),
-            None => (is_put.get(*first) != Some(&false)).then_some(Stage::One(*first)),
+        let stage = |(first, run): &(usize, Option<FusedLoop>)| match run {
+            Some(run) => Some(FusedStage::Fused(run.fused(*first, |n| is_put.get(n) != Some(&false), &slots))),
+            None => (is_put.get(*first) != Some(&false)).then_some(FusedStage::One(*first)),
         };
         self.stages = self.runs.iter().filter_map(stage).collect();
         Some(scratch)
@@ -259,7 +259,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// How many bytes instructions touch, those that begin at the same place once.
-fn distinct(links: &[Link]) -> Option<u64> {
+fn distinct(links: &[FusedOp]) -> Option<u64> {
     let mut seen: Vec<(usize, i64)> = Vec::new();
     let mut sum = 0u64;
     for link in links {
@@ -274,7 +274,7 @@ fn distinct(links: &[Link]) -> Option<u64> {
 }
 
 /// May the strips of these, of which the first parts are given, go through all of them one after the other?
-fn are_apart(first: &[Link], strips: u64) -> Option<bool> {
+fn are_apart(first: &[FusedOp], strips: u64) -> Option<bool> {
     let strips = i64::try_from(strips).ok()?;
     let mut before: Vec<Bytes> = Vec::new();
     for link in first {
@@ -288,11 +288,11 @@ fn are_apart(first: &[Link], strips: u64) -> Option<bool> {
     Some(true)
 }
 
-impl Chain {
+impl FusionPlan {
     /// A chain of instructions; by each of them, the operands (a bit each tile) that nobody needs after it.
-    fn new(links: Vec<Link>, dead: &[u32]) -> Chain {
+    fn new(links: Vec<FusedOp>, dead: &[u32]) -> FusionPlan {
         let place = |n: usize, side: usize| {
-            let link: &Link = links.get(n)?;
+            let link: &FusedOp = links.get(n)?;
             let operand = link.part.sides.get(side)?.operand;
             Some((operand, *link.places.get(usize::from(operand))?))
         };
@@ -306,9 +306,9 @@ impl Chain {
             (n + 1..links.len()).any(|later| (1..4).any(|side| ends(later, side, at)))
         };
         let is_dead: Vec<bool> = (0..links.len()).map(is_dead).collect();
-        let Relay { links, numbers, is_dead, moved } = Relay::new(links, is_dead);
+        let CopyForwarding { links, numbers, is_dead, moved } = CopyForwarding::new(links, is_dead);
         let is_dead = |n: usize| is_dead.get(n) == Some(&true);
-        let mut groups = Chain::groups(&links);
+        let mut groups = FusionPlan::groups(&links);
         let mut scratch = 0;
         for n in 0..groups.len() {
             let later =
@@ -322,7 +322,7 @@ impl Chain {
             let done = read.and_then(|read| group.finish(&read, is_dead));
             match done {
                 Some(bytes) => scratch = scratch.max(bytes),
-                None => group.stages = (0..group.links.len()).map(Stage::One).collect(),
+                None => group.stages = (0..group.links.len()).map(FusedStage::One).collect(),
             }
             for m in moved.iter().filter(|m| (group.first..group.first + group.links.len()).contains(&m.link)) {
                 if let Some((copy, by)) = m.view {
@@ -330,10 +330,10 @@ impl Chain {
                 }
             }
         }
-        Chain { groups, numbers, scratch }
+        FusionPlan { groups, numbers, scratch }
     }
 
-    fn groups(links: &[Link]) -> Vec<Group> {
+    fn groups(links: &[FusedOp]) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         // The first of the whole instructions of the last group.
         let mut open = 0;
@@ -375,7 +375,7 @@ impl Chain {
                 }
             }
             let done = run_stages(&group.links, &group.stages, group.strips, memories.list_mut(), scratch);
-            done.map_err(|e| Prepared::outside(&e, false))?;
+            done.map_err(|e| CompiledInst::outside(&e, false))?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ const POOL_ROOM: usize = 1 << 30;
 
 /// What a pointer points into.
 #[derive(Clone, Copy, Debug)]
-pub enum Pointed {
+pub enum PointerTarget {
     /// A byte of a memory.
     Memory(Loc, u64),
     /// A byte of an automatic tile's storage, and the byte of the pool where that starts; nothing where it was freed.
@@ -50,22 +50,22 @@ impl Engine {
     }
 
     /// What an address of the host points into.
-    pub fn pointed(&self, address: u64) -> Pointed {
+    pub fn pointed(&self, address: u64) -> PointerTarget {
         let at = |id: MemoryId| {
             let (first, end) = self.memories.get(id)?.addresses()?;
             (first..end).contains(&address).then(|| address - first)
         };
-        let memory = Loc::ALL.iter().find_map(|loc| Some(Pointed::Memory(*loc, at(MemoryId::of_loc(*loc))?)));
-        let pool = || at(MemoryId::POOL).map(|at| Pointed::Pool(self.storage_at(at), at));
-        memory.or_else(pool).unwrap_or(Pointed::Elsewhere)
+        let memory = Loc::ALL.iter().find_map(|loc| Some(PointerTarget::Memory(*loc, at(MemoryId::of_loc(*loc))?)));
+        let pool = || at(MemoryId::POOL).map(|at| PointerTarget::Pool(self.storage_at(at), at));
+        memory.or_else(pool).unwrap_or(PointerTarget::Elsewhere)
     }
 
     /// The place of a pointer: in a memory, or in what was lent.
     pub(super) fn place_of(&self, address: u64) -> Place {
         match self.pointed(address) {
-            Pointed::Memory(loc, at) => Place { memory: MemoryId::of_loc(loc), at: at as usize },
-            Pointed::Pool(_, at) => Place { memory: MemoryId::POOL, at: at as usize },
-            Pointed::Elsewhere => {
+            PointerTarget::Memory(loc, at) => Place { memory: MemoryId::of_loc(loc), at: at as usize },
+            PointerTarget::Pool(_, at) => Place { memory: MemoryId::POOL, at: at as usize },
+            PointerTarget::Elsewhere => {
                 let slot = self.lent.iter().rposition(|first| *first <= address).unwrap_or(0);
                 let at = address.saturating_sub(self.lent.get(slot).copied().unwrap_or(0));
                 Place { memory: MemoryId::host(slot), at: at as usize }

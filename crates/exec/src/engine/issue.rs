@@ -2,7 +2,7 @@
 
 use super::tiles::TileId;
 use super::{Cache, Engine, Entry, Global};
-use crate::lower::{Effect, Places, Prepared};
+use crate::lower::{CompiledInst, Effect, Places};
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Inst};
@@ -14,17 +14,17 @@ use tessera_kernels::{Failure, MemoryId, Place, failure, on_core};
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
 #[derive(Clone, Debug)]
-pub struct Refused(pub Vec<Diagnostic>);
+pub struct IssueError(pub Vec<Diagnostic>);
 
-impl From<Failure> for Refused {
+impl From<Failure> for IssueError {
     fn from(failure: Failure) -> Self {
-        Refused(vec![*failure])
+        IssueError(vec![*failure])
     }
 }
 
 /// What an executed instruction leaves to be told.
 #[derive(Clone, Copy, Debug)]
-pub struct Issued<'a> {
+pub struct IssueReport<'a> {
     /// What the rules have against it, though it is legal.
     pub warnings: &'a [Diagnostic],
     /// Was it never issued before on these operands?
@@ -54,7 +54,7 @@ pub fn stores(inst: &Inst) -> bool {
 
 impl Engine {
     /// Issues an instruction: `inst` has everything but its tiles, which are `tiles` in the form's order.
-    pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Issued<'_>, Refused> {
+    pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<IssueReport<'_>, IssueError> {
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
         let bound = inst.op.binds(self.profile).zip(tile(Role::Src).zip(tile(Role::Dst)));
         let Some((how @ (Bind::Window | Bind::Bytes | Bind::Storage | Bind::InPlace | Bind::Scale), (src, dst))) =
@@ -64,7 +64,7 @@ impl Engine {
             return Ok(self.issued(is_new, effect));
         };
         let before = self.object(dst)?.clone();
-        let mut bind = || -> Result<_, Refused> {
+        let mut bind = || -> Result<_, IssueError> {
             if how != Bind::Window {
                 self.bind(how, src, dst, false)?;
             }
@@ -84,9 +84,9 @@ impl Engine {
         }
     }
 
-    pub(super) fn issued(&self, is_new: bool, effect: Effect) -> Issued<'_> {
+    pub(super) fn issued(&self, is_new: bool, effect: Effect) -> IssueReport<'_> {
         let current = self.caches.first().and_then(|c| c.current());
-        Issued {
+        IssueReport {
             warnings: current.map_or(&[], |entry| &entry.warnings),
             is_new,
             about_contents: current.filter(|_| effect.has(Effect::WARNED)).and_then(Entry::warning),
@@ -100,7 +100,7 @@ impl Engine {
         inst: &Inst,
         tiles: &[(Role, TileId)],
         fill: impl FnOnce(&mut Memory),
-    ) -> Result<(bool, Effect), Refused> {
+    ) -> Result<(bool, Effect), IssueError> {
         self.issued += 1;
         let view = inst.global.as_ref().map(|view| Global::of_arg(view, MemoryId::buffer(0)));
         self.make_key(inst, tiles, view.as_ref());
@@ -125,7 +125,7 @@ impl Engine {
     /// known already would pay for.
     #[cold]
     #[inline(never)]
-    fn make_ready(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) -> Result<(), Refused> {
+    fn make_ready(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) -> Result<(), IssueError> {
         let full = self.instruction(inst.clone(), tiles, view)?;
         let warnings = self.legal(&full)?;
         let prepared = self.lowered(&full, tiles, view.map(|v| v.buffer))?;
@@ -232,11 +232,11 @@ impl Engine {
     }
 
     /// Asks the rules: warnings of a legal instruction, errors of another.
-    pub(super) fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, Refused> {
+    pub(super) fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, IssueError> {
         let mut found: Vec<_> = tessera_check::check(inst).into_iter().map(Diagnostic::from).collect();
         if found.iter().any(Diagnostic::is_error) {
             found.retain(Diagnostic::is_error);
-            return Err(Refused(found));
+            return Err(IssueError(found));
         }
         Ok(found)
     }
@@ -247,7 +247,7 @@ impl Engine {
         inst: &Inst,
         tiles: &[(Role, TileId)],
         buffer: Option<MemoryId>,
-    ) -> Result<Option<Prepared>, Failure> {
+    ) -> Result<Option<CompiledInst>, Failure> {
         let how = inst.op.binds(self.profile);
         if matches!(how, Some(Bind::Window | Bind::Scale)) {
             return Ok(None);
@@ -268,10 +268,10 @@ impl Engine {
         if matches!(how, Some(Bind::Bytes | Bind::Storage)) {
             return Ok(None);
         }
-        Prepared::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)
+        CompiledInst::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)
     }
 
-    pub fn copy_of(&mut self, from: TileId, to: TileId) -> Result<Prepared, Failure> {
+    pub fn copy_of(&mut self, from: TileId, to: TileId) -> Result<CompiledInst, Failure> {
         self.reserve_tile(from, 0)?;
         self.reserve_tile(to, 0)?;
         let (src, dst) = (self.object(from)?, self.object(to)?);
@@ -280,7 +280,7 @@ impl Engine {
         copy.tiles.push(self.arg(dst, Role::Dst));
         let len = dst.bytes().min(src.bytes());
         let at = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
-        Prepared::of_steps(&copy, &[Step::Bytes { src: 0, dst: 1, len }], at)
+        CompiledInst::of_steps(&copy, &[Step::Bytes { src: 0, dst: 1, len }], at)
     }
 
     /// Copies a window of a tile into a window of another one with elements of the same type.
@@ -320,7 +320,7 @@ impl Engine {
         (from, at): (TileId, [u64; 2]),
         (to, to_at): (TileId, [u64; 2]),
         extent: [u64; 2],
-    ) -> Result<Prepared, Failure> {
+    ) -> Result<CompiledInst, Failure> {
         self.reserve_tile(from, 0)?;
         self.reserve_tile(to, 0)?;
         let (src, dst) = (self.object(from)?, self.object(to)?);
@@ -330,15 +330,15 @@ impl Engine {
         let maps = [Map::at(at[0], at[1]), Map::at(to_at[0], to_at[1])];
         let step = Step::Apply(Apply::copy(extent, (Side::Tile(0), maps[0]), (Side::Tile(1), maps[1])));
         let places = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
-        Prepared::of_steps(&copy, &[step], places)
+        CompiledInst::of_steps(&copy, &[step], places)
     }
 
     /// Keeps what was made ready under the current key.
     pub fn keep(
         &mut self,
         cache: usize,
-        init: Option<Prepared>,
-        prepared: Option<Prepared>,
+        init: Option<CompiledInst>,
+        prepared: Option<CompiledInst>,
         warnings: Vec<Diagnostic>,
     ) {
         let Some(cache) = self.caches.get_mut(cache) else { return };

@@ -1,7 +1,7 @@
 //! The key of an instruction: everything that what is made ready of it depends on, besides the contents of memories and
 //! where in its buffer a view starts.
 //!
-//! Types and layouts go by their numbers ([`Numbered`]), automatic storage by its place: the tiles of a function that is
+//! Types and layouts go by their numbers ([`Interner`]), automatic storage by its place: the tiles of a function that is
 //! called again are the same to it.
 
 use super::global::Global;
@@ -13,18 +13,18 @@ use tessera_isa::inst::{ScalarArg, ScalarType};
 
 /// Every value that occurs, once, with its number.
 #[derive(Debug)]
-pub struct Numbered<T> {
+pub struct Interner<T> {
     list: Vec<T>,
     ids: FxHashMap<T, u32>,
 }
 
-impl<T> Default for Numbered<T> {
+impl<T> Default for Interner<T> {
     fn default() -> Self {
-        Numbered { list: Vec::new(), ids: FxHashMap::default() }
+        Interner { list: Vec::new(), ids: FxHashMap::default() }
     }
 }
 
-impl<T: Clone + Eq + Hash> Numbered<T> {
+impl<T: Clone + Eq + Hash> Interner<T> {
     pub fn number(&mut self, value: &T) -> u32 {
         if let Some(id) = self.ids.get(value) {
             return *id;

@@ -38,9 +38,9 @@ pub use cache::{Cache, Entry};
 pub use contents::TileData;
 pub use contents::UndefinedElement;
 pub use global::Global;
-pub use handle::Ticket;
-pub use host::Pointed;
-pub use issue::{Issued, Refused};
+pub use handle::InstHandle;
+pub use host::PointerTarget;
+pub use issue::{IssueError, IssueReport};
 pub use issue::{is_configured, is_valid_set, stores};
 pub use pool::Storage;
 use tessera_kernels::Place;
@@ -48,7 +48,7 @@ pub use tiles::TileId;
 pub use tiles::{Binding, Object};
 pub use transfer::{Runs, combines};
 
-use key::{Key, Numbered};
+use key::{Interner, Key};
 
 use tessera_isa::inst::{Attrs, ConvType};
 use tessera_isa::layout::Layout;
@@ -69,8 +69,8 @@ pub struct Engine {
     pub memories: Memories,
     pub objects: Vec<Object>,
     released: Vec<TileId>,
-    kinds: Numbered<(Tile, Option<ConvType>)>,
-    layouts: Numbered<Layout>,
+    kinds: Interner<(Tile, Option<ConvType>)>,
+    layouts: Interner<Layout>,
     pool: pool::Pool,
     /// The addresses of memory that the caller lends for an instruction, rising.
     lent: Vec<u64>,
@@ -86,7 +86,7 @@ pub struct Engine {
     pub caches: Vec<Cache>,
     pub key: Key,
     pub issued: u64,
-    pub waiting: fusion::Waiting,
+    pub waiting: fusion::DeferredQueue,
 }
 
 impl Engine {
@@ -109,8 +109,8 @@ impl Engine {
             memories,
             objects: Vec::new(),
             released: Vec::new(),
-            kinds: Numbered::default(),
-            layouts: Numbered::default(),
+            kinds: Interner::default(),
+            layouts: Interner::default(),
             pool: pool::Pool::default(),
             lent: Vec::new(),
             core: 0,
@@ -120,7 +120,7 @@ impl Engine {
             caches,
             key: Key::default(),
             issued: 0,
-            waiting: fusion::Waiting::default(),
+            waiting: fusion::DeferredQueue::default(),
         }
     }
 

@@ -2,15 +2,15 @@
 
 use super::issue::stores;
 use super::tiles::TileId;
-use super::{Engine, Global, Issued, Refused};
-use crate::lower::{Effect, Places, Prepared};
+use super::{Engine, Global, IssueError, IssueReport};
+use crate::lower::{CompiledInst, Effect, Places};
 use std::ops::Range;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{GlobalArg, Inst, ScatterAtomic};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
-use tessera_kernels::memory::{AlignedBytes, Memory, Taken};
+use tessera_kernels::memory::{AlignedBytes, BlockWrites, Memory};
 use tessera_kernels::{Failure, MemoryId, Place, on_core};
 
 /// Runs of bytes that were written: where each starts, and its bytes.
@@ -27,7 +27,7 @@ impl Engine {
         mut inst: Inst,
         tiles: &[(Role, TileId)],
         bytes: &mut [u8],
-    ) -> Result<Issued<'_>, Refused> {
+    ) -> Result<IssueReport<'_>, IssueError> {
         let range = match &mut inst.global {
             Some(view) => {
                 let (range, moved) = touched(view, bytes.len());
@@ -50,7 +50,7 @@ impl Engine {
         tiles: &[(Role, TileId)],
         len: usize,
         contents: impl FnOnce(&Inst) -> Memory,
-    ) -> Result<(Taken, Issued<'_>), Refused> {
+    ) -> Result<(BlockWrites, IssueReport<'_>), IssueError> {
         let done = self.issue_at(inst, tiles, |buffer| {
             *buffer = if reads_view(inst) { contents(inst) } else { Memory::new(vec![0; len], true) };
             if stores(inst) {
@@ -58,7 +58,7 @@ impl Engine {
             }
         });
         let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
-        let taken = buffer.map_or(Taken::default(), |mut b| b.take_written(&Memory::default()));
+        let taken = buffer.map_or(BlockWrites::default(), |mut b| b.take_written(&Memory::default()));
         done.map(|(is_new, effect)| (taken, self.issued(is_new, effect)))
     }
 
@@ -69,7 +69,7 @@ impl Engine {
         inst: &Inst,
         tiles: &[(Role, TileId)],
         bytes: AlignedBytes,
-    ) -> Result<Issued<'_>, Refused> {
+    ) -> Result<IssueReport<'_>, IssueError> {
         let done = self.issue_at(inst, tiles, |buffer| buffer.lend(bytes));
         // They are nobody's business any more.
         if let Some(buffer) = self.memories.get_mut(BUFFER) {
@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// TLOAD of a view of `bytes` into a tile.
-    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<Issued<'_>, Refused> {
+    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<IssueReport<'_>, IssueError> {
         let mut inst = Inst::tload(self.profile);
         let (range, view) = touched(view, bytes.len());
         inst.global = Some(view);
@@ -89,7 +89,7 @@ impl Engine {
     }
 
     /// TSTORE of a tile into a view of `bytes`.
-    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<Issued<'_>, Refused> {
+    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<IssueReport<'_>, IssueError> {
         let mut inst = Inst::tstore(self.profile);
         inst.global = Some(view.clone());
         self.transfer(inst, &[(Role::Src, tile)], bytes)
@@ -135,7 +135,7 @@ impl Engine {
         inst.global = Some(view);
         let place = Place { memory: on_core(object.place.memory, core), at: object.place.at };
         let at = Places { tiles: &[place], global: Some(BUFFER), tracked: self.memories.tracked };
-        let mut prepared = Prepared::new(&inst, at)?;
+        let mut prepared = CompiledInst::new(&inst, at)?;
         let start = from.start(|| prepared.global_span())?;
         prepared.run(&mut self.memories, start)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 use tessera_isa::sem::{Apply, Arg, Fixpipe, Func};
-use tessera_kernels::memory::{Combination, Memories};
+use tessera_kernels::memory::{CombineOp, Memories};
 use tessera_kernels::nest::{DST, Map, Nest, Nests, OPERANDS, OutOfBounds, lower, read_bits};
 use tessera_kernels::{Conversion, Convert, Failure, Kernel, Level, Mapped, Params, Place, Sides};
 
@@ -25,7 +25,7 @@ pub struct Combine {
     view: Element,
     /// The arguments after the element of the view.
     args: SmallVec<[Argument; 2]>,
-    one: Arc<Combination>,
+    one: Arc<CombineOp>,
     at_once: Option<AtOnce>,
 }
 
@@ -70,7 +70,7 @@ impl Element {
 #[derive(Clone, Debug)]
 pub struct AtOnce {
     made: SmallVec<[Made; 1]>,
-    how: Arc<Combination>,
+    how: Arc<CombineOp>,
 }
 
 /// What makes the fresh elements of one nest.
@@ -104,7 +104,7 @@ impl AtOnce {
             Some(conversion) => Made::Converted(Box::new(Convert::new(nest, conversion, Level::best()))),
             None => Made::Copied(Box::new(Kernel::new(&nest, Level::best()))),
         };
-        let how = Arc::new(Combination::new(func, elem, to.iter()));
+        let how = Arc::new(CombineOp::new(func, elem, to.iter()));
         AtOnce { made: from.into_iter().map(made).collect(), how }
     }
 
@@ -208,7 +208,7 @@ impl Lowering<'_> {
         args.remove(0);
         let view = Element { operand: to.number, elem, layout: to.layout, map: apply.dst.1 };
         let one = self.made.combines.last().filter(|last| last.op == op && last.view.elem == elem);
-        let one = one.map_or_else(|| Arc::new(Combination::one(op, elem)), |last| last.one.clone());
+        let one = one.map_or_else(|| Arc::new(CombineOp::one(op, elem)), |last| last.one.clone());
         self.made.combines.push(Combine { op, first, extent, view, args, one, at_once });
         let value = Value::Mapped(Mapped { func: apply.func, to: elem, args: typed });
         self.followed(&numbers, nests, value, true);

@@ -1,12 +1,12 @@
 //! Instructions made ready: lowered once, run any number of times.
 //!
-//! [`Prepared::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and beside
+//! [`CompiledInst::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and beside
 //! it to what happens to defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
 
-use crate::definedness::{Shadow, Source, Usual};
-use crate::lower::data::{self, Joined};
+use crate::definedness::{AllDefined, DefinednessTransfer, Source};
+use crate::lower::data::{self, IndexedConcat};
 use crate::lower::routed::RoutedRun;
-use crate::lower::{Combine, ContentRule, Looked, ParamSource};
+use crate::lower::{Combine, ContentRule, ParamSource, TableAccess};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_isa::diag::Diagnostic;
@@ -15,7 +15,7 @@ use tessera_isa::sem;
 use tessera_kernels::memory::{Area, Memories, Memory};
 use tessera_kernels::nest::OutOfBounds;
 use tessera_kernels::{Failure, Plan};
-use tessera_kernels::{MemoryId, Part, Place, Staged, on_core};
+use tessera_kernels::{MemoryId, PackedKernel, Place, RowSlice, on_core};
 
 /// Where the operands of an instruction lie.
 #[derive(Clone, Copy, Debug)]
@@ -28,17 +28,17 @@ pub struct Places<'a> {
 
 /// An instruction made ready.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct CompiledInst {
     pub plan: Plan,
     pub places: SmallVec<[Place; 8]>,
-    pub shadow: SmallVec<[Shadow; 2]>,
-    pub usual: Usual,
+    pub shadow: SmallVec<[DefinednessTransfer; 2]>,
+    pub usual: AllDefined,
     pub params: ParamSource,
-    pub joined: Option<Box<Joined>>,
+    pub joined: Option<Box<IndexedConcat>>,
     pub routed: Option<Box<RoutedRun>>,
-    pub looked: Option<Box<Looked>>,
+    pub looked: Option<Box<TableAccess>>,
     /// What is picked by indices.
-    pub indexed: Option<Arc<Staged>>,
+    pub indexed: Option<Arc<PackedKernel>>,
     /// What is asked about the contents of operands, and the last warning of it.
     pub contents: SmallVec<[ContentRule; 2]>,
     pub warning: Option<Failure>,
@@ -82,14 +82,14 @@ pub fn operand(tile: usize, core: u8) -> u8 {
     (tile * 2 + usize::from(core)) as u8
 }
 
-impl Prepared {
+impl CompiledInst {
     /// Lowers an instruction whose values are all known.
     pub fn new(inst: &Inst, at: Places<'_>) -> Result<Self, Failure> {
         let Some(steps) = sem::steps(inst) else {
             let what = format!("{} cannot run in this form; give it all its operands", inst.op.title());
             return Err(Box::new(Diagnostic::error("not-executable", what)));
         };
-        Prepared::of_steps(inst, &steps, at)
+        CompiledInst::of_steps(inst, &steps, at)
     }
 
     /// The operands of an instruction by number: each tile on core 0 and core 1, then the view.
@@ -216,11 +216,11 @@ impl Prepared {
     #[cold]
     fn change_each(&self, memories: &mut Memories) -> Result<Effect, Failure> {
         // Sources first: an instruction may work in place, and a footprint must not hide what it reads.
-        let source = |step: &Shadow| match step {
-            Shadow::Move(mv) if mv.combines => Source::Defined,
-            Shadow::Move(mv) => mv.source(memories, &self.places),
-            Shadow::Set { .. } => Source::Defined,
-            Shadow::Clear { .. } => Source::Undefined,
+        let source = |step: &DefinednessTransfer| match step {
+            DefinednessTransfer::Move(mv) if mv.combines => Source::Defined,
+            DefinednessTransfer::Move(mv) => mv.source(memories, &self.places),
+            DefinednessTransfer::Set { .. } => Source::Defined,
+            DefinednessTransfer::Clear { .. } => Source::Undefined,
         };
         let sources: SmallVec<[Source; 2]> = self.shadow.iter().map(source).collect();
         self.move_bytes(memories)?;
@@ -233,7 +233,7 @@ impl Prepared {
         Ok(effect)
     }
 
-    /// Does to defined bits what a run does, where nothing that is read is undefined; [`Prepared::move_bytes`] is the rest of
+    /// Does to defined bits what a run does, where nothing that is read is undefined; [`CompiledInst::move_bytes`] is the rest of
     /// the run.
     pub fn note(&mut self, memories: &mut Memories, global: usize) -> Option<Effect> {
         self.set_view(global);
@@ -268,7 +268,7 @@ impl Prepared {
     #[inline]
     pub fn move_bytes(&self, memories: &mut Memories) -> Result<(), Failure> {
         let done = self.plan.run_with(memories.list_mut(), &self.places, self.params.loaded());
-        done.map_err(|e| Prepared::outside(&e, self.global.is_some()))
+        done.map_err(|e| CompiledInst::outside(&e, self.global.is_some()))
     }
 
     #[cold]
@@ -279,9 +279,9 @@ impl Prepared {
 
     /// How many bytes it touches, if it does nothing but what its rows can share.
     pub fn shares(&self) -> u64 {
-        let touched = |part: Part| part.sides.iter().map(|side| side.span.1.abs_diff(side.span.0)).sum();
+        let touched = |part: RowSlice| part.sides.iter().map(|side| side.span.1.abs_diff(side.span.0)).sum();
         let is_alone = self.is_plain && self.combines.is_empty();
-        let is_possible = |part: &Part| part.product().is_none_or(|product| product.is_possible(&self.places));
+        let is_possible = |part: &RowSlice| part.product().is_none_or(|product| product.is_possible(&self.places));
         self.plan.part().filter(|part| is_alone && is_possible(part)).map_or(0, touched)
     }
 
@@ -290,8 +290,7 @@ impl Prepared {
         let (Some(area), Some(view)) = (&self.global, self.places.last()) else {
             return;
         };
-        let stores =
-            |s: &Shadow| matches!(s, Shadow::Move(mv) if !mv.combines && usize::from(mv.dst) + 1 == self.places.len());
+        let stores = |s: &DefinednessTransfer| matches!(s, DefinednessTransfer::Move(mv) if !mv.combines && usize::from(mv.dst) + 1 == self.places.len());
         let stores = self.shadow.iter().any(stores);
         if let Some(memory) = memories.get_mut(view.memory).filter(|_| stores) {
             for (start, len) in area.at(view.at) {

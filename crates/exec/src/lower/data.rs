@@ -1,30 +1,36 @@
 //! Steps that data decides: how many columns an indexed TCONCAT joins (ops.md 6), and which elements TGATHER picks
 //! (irregular.md 4).
 
-use crate::lower::{Effect, Places, Prepared, operand};
+use crate::lower::{CompiledInst, Effect, Places, operand};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Role;
 use tessera_isa::sem::{Apply, Map, Side, Step};
 use tessera_kernels::memory::Memories;
 use tessera_kernels::nest::read_bits;
-use tessera_kernels::{Failure, Place, Staged, What, failure, internal_error};
+use tessera_kernels::{Failure, PackedKernel, PackedOp, Place, failure, internal_error};
 
 /// An indexed TCONCAT, lowered again whenever its counts change.
 #[derive(Clone, Debug)]
-pub struct Joined {
+pub struct IndexedConcat {
     inst: Inst,
     tiles: Vec<Place>,
     /// The counts that `lowered` was made for, in columns.
     counts: Vec<[u64; 2]>,
     /// What the last run wrote of each row, in bytes of the index type.
     totals: Vec<u64>,
-    pub lowered: Option<Prepared>,
+    pub lowered: Option<CompiledInst>,
 }
 
-impl Joined {
+impl IndexedConcat {
     pub fn new(inst: &Inst, tiles: &[Place]) -> Self {
-        Joined { inst: inst.clone(), tiles: tiles.to_vec(), counts: Vec::new(), totals: Vec::new(), lowered: None }
+        IndexedConcat {
+            inst: inst.clone(),
+            tiles: tiles.to_vec(),
+            counts: Vec::new(),
+            totals: Vec::new(),
+            lowered: None,
+        }
     }
 
     /// Reads the counts, then joins.
@@ -33,7 +39,7 @@ impl Joined {
         if self.lowered.is_none() || counts != self.counts {
             let steps = self.steps(&counts);
             let at = Places { tiles: &self.tiles, global: None, tracked: memories.tracked };
-            self.lowered = Some(Prepared::of_steps(&self.inst, &steps, at)?);
+            self.lowered = Some(CompiledInst::of_steps(&self.inst, &steps, at)?);
             self.counts = counts;
         }
         let effect = match &mut self.lowered {
@@ -139,8 +145,8 @@ fn no_counts() -> Failure {
 }
 
 /// Are the indices of a gather written, and in the tile that they point into? Nothing has moved yet.
-pub fn check_indices(staged: &Staged, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
-    let (What::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
+pub fn check_indices(staged: &PackedKernel, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
+    let (PackedOp::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
         return Ok(());
     };
     if staged.is_in_range(memories, places) {

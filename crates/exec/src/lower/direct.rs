@@ -77,14 +77,14 @@ impl Rows {
 /// Such an instruction.
 #[derive(Clone, Debug)]
 pub struct Direct {
-    what: What,
+    what: DirectOp,
     /// What is read, and what is written.
     sources: SmallVec<[Rows; 4]>,
     dst: Rows,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum DirectOp {
     /// Into so many elements; where `once`, an index that comes twice is worth a warning.
     Scatter {
         elements: usize,
@@ -105,25 +105,25 @@ impl Direct {
     pub fn new(inst: &Inst, how: Routing) -> Option<Direct> {
         let rows = |role| Rows::of(inst, role);
         let dst = rows(Role::Dst)?;
-        let (what, sources): (What, SmallVec<[Rows; 4]>) = match how {
+        let (what, sources): (DirectOp, SmallVec<[Rows; 4]>) = match how {
             Routing::Scatter => {
                 let tile = inst.dst()?.tile;
                 let elements = usize::try_from(tile.rows.checked_mul(tile.cols)?).ok()?;
                 let is_linear = dst.pitch as u64 == tile.cols * tile.elem.size()?;
                 let once = inst.profile == Profile::A5;
                 (
-                    is_linear.then_some(What::Scatter { elements, once })?,
+                    is_linear.then_some(DirectOp::Scatter { elements, once })?,
                     SmallVec::from_slice(&[rows(Role::Src)?, rows(Role::Idx)?]),
                 )
             }
-            Routing::Sort => (What::Sort, SmallVec::from_slice(&[rows(Role::Src)?, rows(Role::Idx)?])),
+            Routing::Sort => (DirectOp::Sort, SmallVec::from_slice(&[rows(Role::Src)?, rows(Role::Idx)?])),
             Routing::MergeBlocks { length } => {
                 let src = rows(Role::Src)?;
                 let len = usize::try_from(length.checked_mul(src.elem.size()?)?).ok()?;
-                (What::MergeBlocks { len }, SmallVec::from_slice(&[src]))
+                (DirectOp::MergeBlocks { len }, SmallVec::from_slice(&[src]))
             }
             Routing::MergeLists { exhausted: _ } => {
-                let what = What::MergeLists {
+                let what = DirectOp::MergeLists {
                     exhausted: inst.attrs.flag(AttrName::Exhausted),
                     executed: rows(Role::Executed)?,
                 };
@@ -140,11 +140,11 @@ impl Direct {
     pub fn is_ready(&self, memories: &Memories, places: &[Place]) -> bool {
         let is_whole = self.sources.iter().all(|rows| rows.is_whole(memories, places));
         match (self.what, self.sources.as_slice()) {
-            (What::Scatter { elements, once }, [_, idx]) if is_whole => {
+            (DirectOp::Scatter { elements, once }, [_, idx]) if is_whole => {
                 let indices = idx.bytes(memories, places);
                 are_below(idx.elem, &indices, elements) && !(once && has_twice(idx.elem, &indices, elements))
             }
-            (What::MergeBlocks { len }, _) => is_whole && len > 0 && len % RECORD == 0,
+            (DirectOp::MergeBlocks { len }, _) => is_whole && len > 0 && len % RECORD == 0,
             _ => is_whole && self.sources.len() <= 4,
         }
     }
@@ -153,7 +153,7 @@ impl Direct {
     pub fn run(&self, memories: &mut Memories, places: &[Place]) -> Option<()> {
         let tracked = memories.tracked;
         match (self.what, self.sources.as_slice()) {
-            (What::Scatter { elements, .. }, [src, idx]) => {
+            (DirectOp::Scatter { elements, .. }, [src, idx]) => {
                 let size = usize::try_from(self.dst.elem.size()?).ok()?;
                 let place = places.get(usize::from(self.dst.operand))?;
                 let to = place.at..place.at + elements * size;
@@ -180,7 +180,7 @@ impl Direct {
                     memories.get_mut(place.memory)?.defined_mut().insert_elements(to.start, size, &marks);
                 }
             }
-            (What::Sort, [src, idx]) => {
+            (DirectOp::Sort, [src, idx]) => {
                 let (values, indices) = (src.bytes(memories, places), idx.bytes(memories, places));
                 let (records, per_row) = (src.len / usize::try_from(src.elem.size()?).ok()? * RECORD, idx.len.max(1));
                 let mut out = vec![0; src.rows * records];
@@ -194,7 +194,7 @@ impl Direct {
                     write(memory, at + row * self.dst.pitch, from, tracked)?;
                 }
             }
-            (What::MergeBlocks { len }, [src]) => {
+            (DirectOp::MergeBlocks { len }, [src]) => {
                 let records = src.bytes(memories, places);
                 let mut out = Vec::with_capacity(records.len() / RECORD);
                 for group in records.chunks_exact(4 * len) {
@@ -204,7 +204,7 @@ impl Direct {
                 let (at, memory) = memories.operand_mut(places, self.dst.operand)?;
                 write(memory, at, out.as_flattened(), tracked)?;
             }
-            (What::MergeLists { exhausted, executed }, sources) => {
+            (DirectOp::MergeLists { exhausted, executed }, sources) => {
                 let mut lists = [Cow::default(), Cow::default(), Cow::default(), Cow::default()];
                 for (list, source) in lists.iter_mut().zip(sources) {
                     *list = source.bytes(memories, places);

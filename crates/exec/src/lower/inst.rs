@@ -1,10 +1,10 @@
 //! From the steps of an instruction to nests, fills and defined bits.
 
-use crate::definedness::{Pattern, Shadow, ShadowMove, Usual, Value};
-use crate::lower::data::Joined;
+use crate::definedness::{AllDefined, DefinednessTransfer, Pattern, TransferMove, Value};
+use crate::lower::data::IndexedConcat;
 use crate::lower::routed::RoutedRun;
 use crate::lower::{
-    ContentArg, ContentRule, FromTile, Looked, ParamAt, ParamSource, Places, Prepared, operand, refuse,
+    CompiledInst, ContentArg, ContentRule, FromTile, ParamAt, ParamSource, Places, TableAccess, operand, refuse,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Quant, Rect, Reduce, Side
 use tessera_isa::tile::BLayout;
 use tessera_kernels::memory::Area;
 use tessera_kernels::nest::{self, DST, Nests, OPERANDS, SRC, lower, lower_copy, lower_fill};
-use tessera_kernels::{Conversion, Failure, Mapped, Params, Staged, What};
+use tessera_kernels::{Conversion, Failure, Mapped, PackedKernel, PackedOp, Params};
 use tessera_kernels::{Plan, PlanStep};
 
 /// Steps that are being lowered.
@@ -24,7 +24,7 @@ pub struct Lowering<'a> {
     pub inst: &'a Inst,
     at: Places<'a>,
     steps: Vec<PlanStep>,
-    pub made: Prepared,
+    pub made: CompiledInst,
 }
 
 /// The layout, element and number of one side of a step.
@@ -34,14 +34,14 @@ pub struct Operand {
     pub elem: Elem,
 }
 
-impl Prepared {
+impl CompiledInst {
     /// Lowers these steps of an instruction.
     pub fn of_steps(inst: &Inst, steps: &[Step], at: Places<'_>) -> Result<Self, Failure> {
-        let made = Prepared {
+        let made = CompiledInst {
             plan: Plan::default(),
-            places: Prepared::all_places(at),
+            places: CompiledInst::all_places(at),
             shadow: SmallVec::new(),
-            usual: Usual::default(),
+            usual: AllDefined::default(),
             params: ParamSource::Fixed(Params::default()),
             joined: None,
             routed: None,
@@ -63,7 +63,7 @@ impl Prepared {
         made.plan = Plan::new(lowering.steps);
         let view = at.global.map(|_| made.places.len() - 1);
         let followed = if at.tracked { made.shadow.as_slice() } else { &[] };
-        made.usual = Usual::new(followed, &made.places, view);
+        made.usual = AllDefined::new(followed, &made.places, view);
         made.is_plain = made.reads_no_contents();
         made.shared = made.shares();
         Ok(made)
@@ -117,18 +117,18 @@ impl Lowering<'_> {
             Step::Clobber { dst, core, rect } if self.at.tracked => {
                 let tile = self.tile(*dst)?;
                 let area = rect_area(tile, rect.clip(tile.tile.rows, tile.tile.cols));
-                self.made.shadow.push(Shadow::Clear { operand: operand(*dst, *core), area });
+                self.made.shadow.push(DefinednessTransfer::Clear { operand: operand(*dst, *core), area });
             }
             Step::Scratch { tile } if self.at.tracked => {
                 let area = declared_area(self.tile(*tile)?);
-                self.made.shadow.push(Shadow::Clear { operand: operand(*tile, 0), area });
+                self.made.shadow.push(DefinednessTransfer::Clear { operand: operand(*tile, 0), area });
             }
             Step::Clobber { .. } | Step::Scratch { .. } => {}
             Step::Apply(apply) => self.applied(apply)?,
             Step::Reduce(reduce) => self.reduced(reduce)?,
             Step::Gather { src, idx, dst, extent } => {
                 let declared = &self.tile(*src)?.tile;
-                let staged = Staged::gather(
+                let staged = PackedKernel::gather(
                     self.staged(*src)?,
                     [declared.rows, declared.cols],
                     self.staged(*idx)?,
@@ -143,13 +143,13 @@ impl Lowering<'_> {
             }
             Step::Routed(routed) => self.made.routed = Some(Box::new(RoutedRun::new(self.inst, routed.how))),
             Step::Table(table) => {
-                self.made.looked = Some(Box::new(Looked::new(self.inst, self.at, *table)));
+                self.made.looked = Some(Box::new(TableAccess::new(self.inst, self.at, *table)));
                 let layout = self.side(Side::Global, 0)?.layout;
                 let view = self.inst.global.as_ref().map_or(8, |v| v.elem.bits());
                 let all = lower_copy([layout.rows(), layout.cols()], &layout, &layout, view);
                 self.made.global = Some(Area::of_nests(&all, SRC));
             }
-            Step::Join => self.made.joined = Some(Box::new(Joined::new(self.inst, self.at.tiles))),
+            Step::Join => self.made.joined = Some(Box::new(IndexedConcat::new(self.inst, self.at.tiles))),
             Step::Fill { dst, rect, bits } => self.fill(*dst, *rect, *bits)?,
             Step::Bytes { src, dst, len } => {
                 let nests = lower_copy([1, *len], &byte_rows(self.tile(*src)?), &byte_rows(self.tile(*dst)?), 8);
@@ -272,7 +272,7 @@ impl Lowering<'_> {
         args: &[Arg],
         dst: usize,
         row_bytes: u64,
-    ) -> Result<Staged, Failure> {
+    ) -> Result<PackedKernel, Failure> {
         let mask = self.tile(dst)?;
         // The bytes of its rows that count, one after the other.
         let digits = [(mask.tile.rows, row_pitch(mask)), (row_bytes, 1)];
@@ -286,7 +286,7 @@ impl Lowering<'_> {
                 Arg::Scalar(elem, bits) => scalar = Some((*elem, *bits)),
             }
         }
-        Ok(Staged::pack(func, extent, &tiles, scalar, (operand(dst, 0), &layout, Elem::U8)))
+        Ok(PackedKernel::pack(func, extent, &tiles, scalar, (operand(dst, 0), &layout, Elem::U8)))
     }
 
     /// A selection has a step for each bit of a byte, which is how defined bits and origins follow it; all of them run at
@@ -312,8 +312,8 @@ impl Lowering<'_> {
         }) else {
             return Err(missing("such tile"));
         };
-        let staged = Staged::select(extent, (mask.number, &mask.layout, mask.elem), [x, y], self.staged(dst)?);
-        self.steps.push(PlanStep::Staged(Arc::new(staged)));
+        let staged = PackedKernel::select(extent, (mask.number, &mask.layout, mask.elem), [x, y], self.staged(dst)?);
+        self.steps.push(PlanStep::PackedKernel(Arc::new(staged)));
         Ok(())
     }
 
@@ -326,24 +326,24 @@ impl Lowering<'_> {
                 Some([a, b]) => Some([at(a)?, at(b)?]),
                 None => None,
             };
-            Staged::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, scales, start)
+            PackedKernel::reduce(reduce.func, reduce.extent, at(&reduce.dst)?, &args, scales, start)
         };
         self.stage(staged);
         Ok(())
     }
 
-    fn stage(&mut self, staged: Staged) {
+    fn stage(&mut self, staged: PackedKernel) {
         let staged = Arc::new(staged);
-        if matches!(staged.what, What::Gather { .. }) {
+        if matches!(staged.what, PackedOp::Gather { .. }) {
             self.made.indexed = Some(staged.clone());
         }
-        self.steps.push(PlanStep::Staged(staged.clone()));
+        self.steps.push(PlanStep::PackedKernel(staged.clone()));
         if self.at.tracked {
             let reads = staged.inputs.iter().map(|s| (s.operand, Area::of_nests(&s.nests, SRC))).collect();
             let (dst, to) = (staged.output.operand, Area::of_nests(&staged.output.nests, DST));
-            let (nests, value) = (Nests::new(), Value::Staged(staged));
-            let mv = ShadowMove { dst, to, reads, nests, value, combines: false };
-            self.made.shadow.push(Shadow::Move(Box::new(mv)));
+            let (nests, value) = (Nests::new(), Value::PackedKernel(staged));
+            let mv = TransferMove { dst, to, reads, nests, value, combines: false };
+            self.made.shadow.push(DefinednessTransfer::Move(Box::new(mv)));
         }
     }
 
@@ -361,7 +361,7 @@ impl Lowering<'_> {
             // See `selected`.
             Value::Mapped(Mapped { func: Func::Select { .. }, .. }) => None,
             Value::Mapped(mapped) => Some(PlanStep::Map { operands: numbers.into(), nest, mapped: mapped.clone() }),
-            Value::Staged(_) => None,
+            Value::PackedKernel(_) => None,
         }));
         self.followed(numbers, nests, value, false);
     }
@@ -389,7 +389,14 @@ impl Lowering<'_> {
         }
         if self.at.tracked || has_view {
             let nests = if self.at.tracked { nests } else { Nests::new() };
-            self.made.shadow.push(Shadow::Move(Box::new(ShadowMove { dst, to, reads, nests, value, combines })));
+            self.made.shadow.push(DefinednessTransfer::Move(Box::new(TransferMove {
+                dst,
+                to,
+                reads,
+                nests,
+                value,
+                combines,
+            })));
         }
     }
 
@@ -407,7 +414,11 @@ impl Lowering<'_> {
             let dst = operand(dst, *core);
             if self.at.tracked {
                 let area = Area::of_runs(fills.iter().map(|f| f.runs()));
-                self.made.shadow.push(Shadow::Set { operand: dst, area, pattern: Pattern::new(width, bits) });
+                self.made.shadow.push(DefinednessTransfer::Set {
+                    operand: dst,
+                    area,
+                    pattern: Pattern::new(width, bits),
+                });
             }
             let steps = fills.iter().cloned().map(|fill| PlanStep::Fill { dst, fill });
             self.steps.extend(steps);

@@ -1,7 +1,7 @@
 //! Instructions whose data decides what goes where (isa/irregular.md): what they come to is asked for at every run, and
 //! nothing is written before all of it is known.
 
-use crate::definedness::{Shadow, ShadowMove};
+use crate::definedness::{DefinednessTransfer, TransferMove};
 use crate::lower::{Direct, operand};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -116,17 +116,17 @@ impl RoutedRun {
     }
 
     /// What routes do, as others follow it: copies, and places that become undefined.
-    pub fn shadow(routes: &Routes) -> Vec<Shadow> {
+    pub fn shadow(routes: &Routes) -> Vec<DefinednessTransfer> {
         let of = |route: &Route| match route.from {
             From::Tile(tile, at) => {
                 let dims = SmallVec::from_iter([Dim { extent: route.len, step: [1, 1, 0, 0] }]);
                 let nest = Nest { bits: [8, 8, 0, 0], base: [route.to, at, 0, 0], dims };
-                let copy = ShadowMove::copy(operand(tile, 0), operand(route.dst, 0), SmallVec::from_iter([nest]));
-                Some(Shadow::Move(Box::new(copy)))
+                let copy = TransferMove::copy(operand(tile, 0), operand(route.dst, 0), SmallVec::from_iter([nest]));
+                Some(DefinednessTransfer::Move(Box::new(copy)))
             }
             From::Undefined => {
                 let area = Area::range(route.to, route.len);
-                Some(Shadow::Clear { operand: operand(route.dst, 0), area })
+                Some(DefinednessTransfer::Clear { operand: operand(route.dst, 0), area })
             }
             From::Value(_) => None,
         };

@@ -1,7 +1,7 @@
 //! MGATHER and MSCATTER (isa/memory.md 5): the indices are read and judged first, and what they come to is lowered; again
 //! whenever they change.
 
-use crate::lower::{Effect, Places, Prepared, operand};
+use crate::lower::{CompiledInst, Effect, Places, operand};
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::RuleKind;
 use tessera_isa::sem::{Found, Table};
@@ -11,20 +11,20 @@ use tessera_kernels::{Failure, MemoryId, Place, failure, internal_error};
 
 /// Such an instruction.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub struct TableAccess {
     inst: Inst,
     tiles: Vec<Place>,
     global: Option<MemoryId>,
     table: Table,
     /// The indices that `lowered` was made for.
     indices: Vec<u64>,
-    pub lowered: Option<Prepared>,
+    pub lowered: Option<CompiledInst>,
 }
 
-impl Looked {
+impl TableAccess {
     pub fn new(inst: &Inst, at: Places<'_>, table: Table) -> Self {
         let (tiles, global) = (at.tiles.to_vec(), at.global);
-        Looked { inst: inst.clone(), tiles, global, table, indices: Vec::new(), lowered: None }
+        TableAccess { inst: inst.clone(), tiles, global, table, indices: Vec::new(), lowered: None }
     }
 
     /// Reads the indices, then moves; `start` is the byte of its buffer where the view starts.
@@ -35,7 +35,7 @@ impl Looked {
             let found = self.find(&indices)?;
             let steps = self.table.steps(&self.inst, &found);
             let at = Places { tiles: &self.tiles, global: self.global, tracked: memories.tracked };
-            self.lowered = Some(Prepared::of_steps(&self.inst, &steps, at)?);
+            self.lowered = Some(CompiledInst::of_steps(&self.inst, &steps, at)?);
             self.indices = indices;
         }
         let Some(lowered) = &mut self.lowered else { return Ok(Effect::default()) };

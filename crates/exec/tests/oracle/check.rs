@@ -1,7 +1,7 @@
 //! Runs one instruction on the machine and on the oracle, twice, and compares everything.
 
 use super::cases::{Case, parameter};
-use tessera_exec::engine::{Engine, Refused, TileId};
+use tessera_exec::engine::{Engine, IssueError, TileId};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Coalesce, ConvType, GatherOob, Inst, ScatterOob};
 use tessera_isa::ops::{Family, Form, Opcode, Role, RuleKind};
@@ -195,7 +195,7 @@ pub fn compare(random: &mut Random, case: &Case) {
         let what = || format!("round {round} of {inst:#?} shared {:?}", case.shared);
         match (&got, expected) {
             (Ok(stored), Ok(undefined)) => assert_eq!(*stored, undefined, "undefined-read of {}", what()),
-            (Err(Refused(found)), Err(rule)) => {
+            (Err(IssueError(found)), Err(rule)) => {
                 assert_eq!(found[0].rule, rule, "{}", what());
                 // Nothing is written.
                 pictures = before;

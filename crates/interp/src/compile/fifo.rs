@@ -68,11 +68,11 @@ impl Compiler<'_> {
     pub(super) fn fifo(&mut self, id: OpId, op: &Op, code: &mut Vec<Code>) -> Result<(), Failure> {
         let Some(part) = fifo::part(op) else { return Ok(()) };
         let Some(meet) = self.meet(id, op, part, code)? else { return Ok(()) };
-        code.push(Code::Meet(id, Box::new(meet)));
+        code.push(Code::CoreSyncOp(id, Box::new(meet)));
         Ok(())
     }
 
-    fn meet(&mut self, id: OpId, op: &Op, part: Part, code: &mut Vec<Code>) -> Result<Option<Meet>, Failure> {
+    fn meet(&mut self, id: OpId, op: &Op, part: Part, code: &mut Vec<Code>) -> Result<Option<CoreSyncOp>, Failure> {
         match part {
             Part::Reserve | Part::Import => {
                 let value = self.buffer_address(op, part)? as i64;
@@ -106,7 +106,7 @@ impl Compiler<'_> {
                 let number = number.ok_or_else(|| internal_error("a push is not among its FIFO's"))?;
                 let src = op.operand(Role::Src).and_then(|o| o.arg.value()).and_then(|v| self.var(v).tile());
                 self.program.moves += 1;
-                Meet::Push(Push {
+                CoreSyncOp::Push(Push {
                     channel,
                     number,
                     src: src.ok_or_else(|| lacks(op, "a tile"))?,
@@ -121,7 +121,7 @@ impl Compiler<'_> {
                 let slots = self.fifos.list[channel].slots;
                 let ring = (0..slots).map(|_| self.slot_object(op, made)).collect::<Result<_, _>>()?;
                 self.program.moves += 1;
-                Meet::Pop(Pop {
+                CoreSyncOp::Pop(Pop {
                     channel,
                     to: self.var(made).tile().ok_or_else(|| lacks(op, "a tile"))?,
                     ring,
@@ -132,7 +132,7 @@ impl Compiler<'_> {
                     cache,
                 })
             }
-            _ => Meet::Free { channel },
+            _ => CoreSyncOp::Free { channel },
         }))
     }
 
@@ -188,8 +188,8 @@ impl Compiler<'_> {
             Arg::Int(v) => Int::Imm(v),
             value => self.int(op, value)?,
         };
-        let meet = if takes { Meet::Take { id: token } } else { Meet::Give { id: token, mode } };
-        code.push(Code::Meet(id, Box::new(meet)));
+        let meet = if takes { CoreSyncOp::Take { id: token } } else { CoreSyncOp::Give { id: token, mode } };
+        code.push(Code::CoreSyncOp(id, Box::new(meet)));
         Ok(())
     }
 }

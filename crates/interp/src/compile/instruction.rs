@@ -151,7 +151,7 @@ impl Compiler<'_> {
     }
 
     /// A tile instruction: ins in text order, then destinations.
-    fn site(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Result<Site, Failure> {
+    fn site(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Result<InstTemplate, Failure> {
         let mut tiles = Vec::new();
         let mut scalars = Vec::new();
         let mut global = None;
@@ -181,7 +181,7 @@ impl Compiler<'_> {
         let mut inst = Inst::new(opcode, form, self.profile);
         inst.attrs = op.known_attrs().clone();
         inst.makes_dst = !results.is_empty();
-        Ok(Site {
+        Ok(InstTemplate {
             binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             is_configured: is_configured(opcode),
             expands: opcode.info().expands,

@@ -3,7 +3,7 @@
 //! On cpu and a5 a pushed tile waits, as it is, in the pool; the pop puts it, or its half, into the slot, which the
 //! popped tile is. On a2a3 it goes through global memory.
 
-use super::super::code::{Channel, Pop, Push, Site, TileSlot};
+use super::super::code::{Channel, InstTemplate, Pop, Push, TileSlot};
 use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use tessera_check::fifo;
@@ -193,7 +193,7 @@ impl Exec<'_> {
     }
 
     /// `fifo-write`: what is written is no popped tile.
-    pub fn is_no_slot(&self, site: &Site) -> Result<(), Failure> {
+    pub fn is_no_slot(&self, site: &InstTemplate) -> Result<(), Failure> {
         let is_popped = |slot: TileSlot| {
             let id = self.object_of(slot);
             self.cx.program.objects.get(id.index()).is_some_and(|o| !o.is_own)

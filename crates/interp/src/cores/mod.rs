@@ -10,12 +10,12 @@ mod links;
 mod token;
 
 pub use links::{Links, Wait};
-use tessera_kernels::memory::{Log, Memories, Memory, Taken};
+use tessera_kernels::memory::{BlockWrites, Log, Memories, Memory};
 use tessera_kernels::{Failure, MemoryId};
 
 use super::Run;
 use super::blocks::{Buffer, set_up};
-use super::code::Meet;
+use super::code::CoreSyncOp;
 use super::record::Recorder;
 use super::step::{Context, Exec, Stop};
 use tessera_ir::{Core, Func, OpId, Runs, ValueId};
@@ -181,7 +181,7 @@ impl<'a> Cores<'a> {
                         self.ended[n] = true;
                         moved = true;
                     }
-                    Err(Stop::Waits) => {}
+                    Err(Stop::DeferredInst) => {}
                     // Whatever the others do comes later.
                     Err(Stop::Reached) => return Ok(true),
                     Err(Stop::Failed(failure)) => return Err(failure),
@@ -202,7 +202,7 @@ impl<'a> Cores<'a> {
     }
 
     /// What was written to every buffer since somebody watches; then they are as they were.
-    pub fn take_written(&mut self, buffers: &[Buffer]) -> Vec<Taken> {
+    pub fn take_written(&mut self, buffers: &[Buffer]) -> Vec<BlockWrites> {
         let Some(memories) = self.memories() else { return Vec::new() };
         let memory = |(k, buffer): (u32, &Buffer)| {
             memories.get_mut(MemoryId::buffer(k)).map(|memory| memory.take_written(&buffer.memory))
@@ -265,16 +265,16 @@ impl<'a> Cores<'a> {
 
 impl Exec<'_> {
     /// What this core does with the others; it may have to wait.
-    pub fn meet(&mut self, at: OpId, meet: &Meet) -> Result<(), Stop> {
+    pub fn meet(&mut self, at: OpId, meet: &CoreSyncOp) -> Result<(), Stop> {
         let met = match meet {
-            Meet::Push(push) => self.push(at, push),
-            Meet::Pop(pop) => self.pop(at, pop),
-            Meet::Free { channel } => self.free(at, *channel),
-            Meet::Give { id, mode } => {
+            CoreSyncOp::Push(push) => self.push(at, push),
+            CoreSyncOp::Pop(pop) => self.pop(at, pop),
+            CoreSyncOp::Free { channel } => self.free(at, *channel),
+            CoreSyncOp::Give { id, mode } => {
                 let id = self.int(*id);
                 self.give(id, *mode).map(|()| self.observe_order(at, Some(id)))
             }
-            Meet::Take { id } => {
+            CoreSyncOp::Take { id } => {
                 let id = self.int(*id);
                 self.take(at, id).map(|()| self.observe_order(at, Some(id)))
             }

@@ -1,6 +1,6 @@
 //! Which bytes of an array each block touches, and whether they keep out of each other's way.
 
-use super::Asked;
+use super::BufferAccess;
 
 /// Runs of bytes: where each starts and ends.
 #[derive(Debug, Default)]
@@ -79,8 +79,8 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    pub fn new(asked: &[Asked]) -> Self {
-        let arrays = asked.iter().map(|asked| (*asked == Asked::Touched).then(Parts::default)).collect();
+    pub fn new(asked: &[BufferAccess]) -> Self {
+        let arrays = asked.iter().map(|asked| (*asked == BufferAccess::Touched).then(Parts::default)).collect();
         Verdict { arrays, blocks: 0 }
     }
 

@@ -85,8 +85,8 @@ impl Kernel {
         let name = |sharing: &Sharing| match sharing {
             Sharing::Copied => "copied",
             Sharing::Read(_) => "read",
-            Sharing::Written(_) => "written",
-            Sharing::Combined(_) => "combined",
+            Sharing::WriteSet(_) => "written",
+            Sharing::CombineLog(_) => "combined",
             Sharing::Parted(_) => "parted",
         };
         let turns = sharing::turns(THREADS);

@@ -1,8 +1,8 @@
 //! An instruction as a step of a run: over rows and columns, with regions of memory or scalars as arguments.
 
-use super::super::fold::RowsFolded;
-use super::super::part::{Does, Link};
-use super::act::{self, Act, Form, Kind};
+use super::super::fold::RowFoldPlan;
+use super::super::row_slice::{ElementOp, FusedOp};
+use super::register_op::{self, Form, Kind, RegisterOp};
 use crate::nest::{DST, SRC};
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
@@ -44,39 +44,39 @@ impl Arg {
 #[derive(Debug)]
 pub(super) struct Step {
     /// What it computes; a copy computes nothing.
-    pub act: Option<Act>,
+    pub act: Option<RegisterOp>,
     pub args: SmallVec<[Arg; 2]>,
     pub to: Region,
 }
 
 /// The acts of an instruction, each with the number of its argument.
-pub(super) type Acts = SmallVec<[(Act, Option<usize>); 2]>;
+pub(super) type RegisterOps = SmallVec<[(RegisterOp, Option<usize>); 2]>;
 
 impl Step {
     /// Is all of it f32, and every act plain?
     pub fn is_plain(&self) -> bool {
         let is_f32 = |arg: &Arg| arg.kind().1 == Form::F32;
-        self.act.is_none_or(Act::is_plain) && self.to.form == Form::F32 && self.args.iter().all(is_f32)
+        self.act.is_none_or(RegisterOp::is_plain) && self.to.form == Form::F32 && self.args.iter().all(is_f32)
     }
 
     /// The acts of an instruction after one that left this region in the registers, each with the number of its argument.
-    pub fn acts(&self, own: Option<Region>) -> Acts {
+    pub fn acts(&self, own: Option<Region>) -> RegisterOps {
         let mut acts = SmallVec::new();
         let is = |n: usize, region: Option<Region>| self.args.get(n).is_some_and(|arg| arg.is(region));
-        let turned = self.act.and_then(Act::turned).filter(|_| is(1, own) && !is(0, own));
+        let turned = self.act.and_then(RegisterOp::turned).filter(|_| is(1, own) && !is(0, own));
         if let Some(act) = turned {
             acts.push((act, Some(0)));
             return acts;
         }
         let mut own = own;
         if !is(0, own) {
-            acts.push((Act::Take, Some(0)));
+            acts.push((RegisterOp::Take, Some(0)));
             own = match self.args.first() {
                 Some(Arg::Side(_, region)) => Some(*region),
                 _ => None,
             };
         }
-        let Some(act) = self.act.filter(|act| *act != Act::Take) else { return acts };
+        let Some(act) = self.act.filter(|act| *act != RegisterOp::Take) else { return acts };
         let second = (self.args.len() > 1 && !is(1, own)).then_some(1);
         acts.push((act, second));
         acts
@@ -84,7 +84,7 @@ impl Step {
 }
 
 /// A fold of rows: it takes what is in the registers, and there is a result for each row.
-fn folding(link: &Link, fold: RowsFolded) -> Option<Step> {
+fn folding(link: &FusedOp, fold: RowFoldPlan) -> Option<Step> {
     let region = |side: usize, (first, row): (i64, i64), is_one: bool| {
         let at = link.part.sides.get(side)?;
         let place = link.places.get(usize::from(at.operand))?;
@@ -96,7 +96,7 @@ fn folding(link: &Link, fold: RowsFolded) -> Option<Step> {
 }
 
 /// An instruction over rows and columns, if it is one that there are acts for.
-pub(super) fn step(link: &Link, shape: [u64; 2]) -> Option<Step> {
+pub(super) fn step(link: &FusedOp, shape: [u64; 2]) -> Option<Step> {
     if let Some(fold) = link.part.row_fold() {
         return folding(link, fold);
     }
@@ -124,11 +124,11 @@ pub(super) fn step(link: &Link, shape: [u64; 2]) -> Option<Step> {
         })
     };
     let (act, args, to) = match does {
-        Does::Copy if nest.bits[..2] == [32, 32] => {
+        ElementOp::Copy if nest.bits[..2] == [32, 32] => {
             (None, SmallVec::from_iter([Arg::Side(1, region(1, Elem::F32)?)]), Elem::F32)
         }
-        Does::Copy => return None,
-        Does::Map(kernel) => {
+        ElementOp::Copy => return None,
+        ElementOp::Map(kernel) => {
             let mapped = kernel.mapped();
             let mut args = SmallVec::new();
             let mut side = DST;
@@ -146,8 +146,8 @@ pub(super) fn step(link: &Link, shape: [u64; 2]) -> Option<Step> {
                 mapped.args.iter().all(|(elem, scalar)| if scalar.is_some() { elem.is_float() } else { *elem == from });
             let is_float = matches!(from, Elem::F32 | Elem::F16 | Elem::Bf16) && from == mapped.to;
             let act = match mapped.func {
-                Func::Cvt { rounding, saturation } => act::converts(from, mapped.to, rounding, saturation)?,
-                func if is_float && is_kept => act::act(func, from)?,
+                Func::Cvt { rounding, saturation } => register_op::converts(from, mapped.to, rounding, saturation)?,
+                func if is_float && is_kept => register_op::act(func, from)?,
                 _ => return None,
             };
             (Some(act), args, mapped.to)
@@ -158,7 +158,7 @@ pub(super) fn step(link: &Link, shape: [u64; 2]) -> Option<Step> {
 }
 
 /// Do all that is written and all that others touch lie apart, or element by element at the same place?
-pub(super) fn are_apart(links: &[Link], steps: &[Step], strips: i64) -> bool {
+pub(super) fn are_apart(links: &[FusedOp], steps: &[Step], strips: i64) -> bool {
     let mut seen: Vec<(Region, (i64, i64), bool)> = Vec::new();
     for (link, step) in links.iter().zip(steps) {
         let read = step.args.iter().filter_map(|arg| match arg {

@@ -1,6 +1,6 @@
 //! What is combined with what is there, atomic adds, maxima and minima: how, and a log of it.
 //!
-//! A [`Combination`] is made once, when an instruction is made ready, and applied anywhere any number of times. What a block
+//! A [`CombineOp`] is made once, when an instruction is made ready, and applied anywhere any number of times. What a block
 //! combined is logged as such, with the fresh elements in one buffer, so that blocks can be put together in order later
 //! (isa/structure.md 4).
 
@@ -17,7 +17,7 @@ use tessera_isa::sem::Func;
 /// How elements of a buffer are combined with fresh ones, which lie side by side. No two of the elements are the same, so that
 /// kernels may take them in any order.
 #[derive(Debug)]
-pub struct Combination {
+pub struct CombineOp {
     kernels: SmallVec<[MapKernel; 1]>,
     /// The elements of the buffer, from where its view starts on.
     area: Area,
@@ -27,7 +27,7 @@ pub struct Combination {
     size: usize,
 }
 
-impl Combination {
+impl CombineOp {
     /// `func` of what is there and of a fresh element, both of type `elem`, by nests from the fresh ones to the buffer.
     pub fn new<'a>(func: Func, elem: Elem, nests: impl Iterator<Item = &'a Nest> + Clone) -> Self {
         let size = elem.bits() as usize / 8;
@@ -41,7 +41,7 @@ impl Combination {
             let args = SmallVec::from_iter([(elem, None), (elem, None)]);
             MapKernel::new(nest, Mapped { func, to: elem, args }, Level::best())
         };
-        Combination {
+        CombineOp {
             area: Area::of_nests(nests.clone(), DST),
             kernels: nests.map(kernel).collect(),
             len: elements as usize * size,
@@ -52,7 +52,7 @@ impl Combination {
     /// One element.
     pub fn one(func: Func, elem: Elem) -> Self {
         let nest = Nest { bits: [elem.bits(), elem.bits(), 0, 0], base: [0; 4], dims: SmallVec::new() };
-        Combination::new(func, elem, std::iter::once(&nest))
+        CombineOp::new(func, elem, std::iter::once(&nest))
     }
 
     /// Combines the elements of a buffer whose view starts at byte `at` with fresh ones; what lies outside is left out.
@@ -76,17 +76,17 @@ impl Combination {
 }
 
 /// How, and where the view started.
-type Entry = (Arc<Combination>, usize);
+type Entry = (Arc<CombineOp>, usize);
 
 /// What was combined, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Combined {
+pub struct CombineLog {
     list: Vec<Entry>,
     /// The fresh elements, one combination's after the other's.
     fresh: Vec<u8>,
 }
 
-impl Combined {
+impl CombineLog {
     /// Was nothing combined?
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -97,7 +97,7 @@ impl Combined {
         self.fresh.len() + self.list.len() * size_of::<Entry>()
     }
 
-    pub(super) fn push(&mut self, how: &Arc<Combination>, at: usize, fresh: &[u8]) {
+    pub(super) fn push(&mut self, how: &Arc<CombineOp>, at: usize, fresh: &[u8]) {
         self.list.push((how.clone(), at));
         self.fresh.extend_from_slice(fresh);
     }
@@ -123,7 +123,7 @@ impl Combined {
 impl Memory {
     /// Combines fresh elements with what is there, and logs them where somebody watches. Those that were written before, even in
     /// part, are written again: they win over the log, and where all are such there is none.
-    pub fn combine(&mut self, how: &Arc<Combination>, at: usize, fresh: &mut [u8]) {
+    pub fn combine(&mut self, how: &Arc<CombineOp>, at: usize, fresh: &mut [u8]) {
         if let Some(turn) = &mut self.turn {
             return turn.combine(&mut self.bytes, how, at, fresh);
         }
@@ -145,7 +145,7 @@ mod tests {
     /// neighbour of the number is what lower blocks make of it.
     #[test]
     fn what_is_written_in_part_is_written() {
-        let how = Arc::new(Combination::one(Func::Add, Elem::I32));
+        let how = Arc::new(CombineOp::one(Func::Add, Elem::I32));
         let start: Vec<u8> = [0x0001_0002i32, 5].iter().flat_map(|n| n.to_le_bytes()).collect();
         let before = Memory::new(&start, true);
         let mut memory = before.watched();

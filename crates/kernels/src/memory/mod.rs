@@ -13,11 +13,11 @@ mod overlay;
 mod shared;
 mod write_set;
 
-pub use combine_log::{Combination, Combined};
-pub use ordered_reduction::{Begun, Log, Turn, Turns};
-pub use overlay::{Aside, Share};
-pub use write_set::Written;
-pub use write_set::{Taken, Writers};
+pub use combine_log::{CombineLog, CombineOp};
+pub use ordered_reduction::{Log, OrderedReduction, ReductionTurn, RunningBlock};
+pub use overlay::{BlockShare, Overlay};
+pub use write_set::WriteSet;
+pub use write_set::{BlockWrites, Writers};
 
 use crate::{Failure, failure};
 use crate::{MemoryId, Place};
@@ -31,11 +31,11 @@ pub use shared::{Claims, SharedBytes};
 pub struct Memory {
     pub(super) bytes: AlignedBytes,
     pub(super) defined: ByteSet,
-    pub(super) written: Option<Written>,
+    pub(super) written: Option<WriteSet>,
     /// The array of all blocks, which `bytes` are.
-    pub(super) share: Option<Box<Share>>,
+    pub(super) share: Option<Box<BlockShare>>,
     /// The same where blocks take turns to combine with it.
-    pub(super) turn: Option<Box<Turn>>,
+    pub(super) turn: Option<Box<ReductionTurn>>,
     /// Does it stay where it is, whatever is added?
     pub(super) fixed: bool,
     /// What is added is defined, too: the host has cleared all of it.
@@ -146,12 +146,12 @@ impl Memory {
 
     /// Remembers from here on which bytes are written, so that they can be taken out again.
     pub fn watch(&mut self) {
-        self.written = Some(Written::default());
+        self.written = Some(WriteSet::default());
     }
 
     /// A copy that remembers which bytes are written.
     pub fn watched(&self) -> Memory {
-        Memory { written: Some(Written::default()), ..self.clone() }
+        Memory { written: Some(WriteSet::default()), ..self.clone() }
     }
 
     /// The bytes alone, until [`Memory::put_bytes`].
@@ -180,7 +180,7 @@ impl Memory {
     }
 
     /// Puts what a block left into the buffer.
-    pub fn put_taken(&mut self, taken: Taken) {
+    pub fn put_taken(&mut self, taken: BlockWrites) {
         for (start, len) in &taken.runs {
             self.grow(start + len);
             self.defined.insert(*start, *len);
@@ -189,7 +189,7 @@ impl Memory {
     }
 
     /// The same of a buffer that was shared: what was written aside wins over lower blocks.
-    pub fn put_aside(&mut self, block: u32, taken: &Taken, claims: &Claims) {
+    pub fn put_aside(&mut self, block: u32, taken: &BlockWrites, claims: &Claims) {
         for (start, len) in &taken.runs {
             self.grow(start + len);
             self.defined.insert(*start, *len);
@@ -208,9 +208,9 @@ impl Memory {
     }
 
     /// What was written since [`Memory::watch`], and the contents as they were before: those of `before`.
-    pub fn take_written(&mut self, before: &Memory) -> Taken {
+    pub fn take_written(&mut self, before: &Memory) -> BlockWrites {
         let Some(written) = &mut self.written else {
-            return Taken::default();
+            return BlockWrites::default();
         };
         let mut taken = written.take();
         if let Some(share) = &mut self.share {

@@ -6,7 +6,7 @@
 //! lowest one always runs, and never waits.
 
 use super::Memory;
-use super::combine_log::{Combination, Combined};
+use super::combine_log::{CombineLog, CombineOp};
 use super::{AlignedBytes, SharedBytes};
 use crate::memory::ByteSet;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Whose turn it is.
 #[derive(Debug)]
-pub struct Turns {
+pub struct OrderedReduction {
     /// The lowest block that has not ended. It alone touches the arrays.
     lowest: AtomicU32,
     /// The bytes that all logs take, and how many they may take.
@@ -27,20 +27,20 @@ pub struct Turns {
 }
 
 /// What is to be combined with an array.
-pub type Log = (Arc<SharedBytes>, Combined);
+pub type Log = (Arc<SharedBytes>, CombineLog);
 
 /// A block that runs; when this goes, the block has ended.
 #[derive(Debug)]
-pub struct Begun<'a> {
-    turns: &'a Turns,
+pub struct RunningBlock<'a> {
+    turns: &'a OrderedReduction,
     block: u32,
     pub logs: Vec<Log>,
 }
 
-impl Turns {
+impl OrderedReduction {
     /// All logs together may take so many bytes.
     pub fn new(room: usize) -> Self {
-        Turns {
+        OrderedReduction {
             lowest: AtomicU32::new(0),
             logged: AtomicUsize::new(0),
             room,
@@ -50,8 +50,8 @@ impl Turns {
     }
 
     /// A block begins; those before it have begun.
-    pub fn begin(&self, block: u32) -> Begun<'_> {
-        Begun { turns: self, block, logs: Vec::new() }
+    pub fn begin(&self, block: u32) -> RunningBlock<'_> {
+        RunningBlock { turns: self, block, logs: Vec::new() }
     }
 
     fn is_turn_of(&self, block: u32) -> bool {
@@ -83,7 +83,7 @@ impl Turns {
     }
 }
 
-impl Drop for Begun<'_> {
+impl Drop for RunningBlock<'_> {
     fn drop(&mut self) {
         let mut ended = self.turns.ended();
         ended.insert(self.block, std::mem::take(&mut self.logs));
@@ -100,16 +100,16 @@ impl Drop for Begun<'_> {
 
 /// An array that blocks take turns with, as one thread has it.
 #[derive(Clone, Debug)]
-pub struct Turn {
-    turns: Arc<Turns>,
+pub struct ReductionTurn {
+    turns: Arc<OrderedReduction>,
     array: Arc<SharedBytes>,
     pub block: u32,
-    log: Combined,
+    log: CombineLog,
 }
 
-impl Turn {
+impl ReductionTurn {
     /// Combines fresh elements with the array, which is `bytes`, now or later.
-    pub fn combine(&mut self, bytes: &mut AlignedBytes, how: &Arc<Combination>, at: usize, fresh: &mut [u8]) {
+    pub fn combine(&mut self, bytes: &mut AlignedBytes, how: &Arc<CombineOp>, at: usize, fresh: &mut [u8]) {
         if !self.turns.is_turn_of(self.block) {
             if self.turns.takes(how.log_bytes()) {
                 return self.log.push(how, at, fresh);
@@ -130,8 +130,8 @@ impl Turn {
 
 impl Memory {
     /// The array of all blocks, for one that only combines with it.
-    pub fn combining(array: &Arc<SharedBytes>, defined: &ByteSet, turns: &Arc<Turns>) -> Memory {
-        let turn = Turn { turns: turns.clone(), array: array.clone(), block: 0, log: Combined::default() };
+    pub fn combining(array: &Arc<SharedBytes>, defined: &ByteSet, turns: &Arc<OrderedReduction>) -> Memory {
+        let turn = ReductionTurn { turns: turns.clone(), array: array.clone(), block: 0, log: CombineLog::default() };
         let mut memory = Memory::reading(array, defined);
         memory.turn = Some(Box::new(turn));
         memory
@@ -167,12 +167,12 @@ mod tests {
     /// add, and now and then nobody takes any more, as after an error.
     #[test]
     fn blocks_take_turns_in_order() {
-        let one = Arc::new(Combination::one(Func::Add, Elem::F32));
+        let one = Arc::new(CombineOp::one(Func::Add, Elem::F32));
         for round in 0..120usize {
             let (threads, room, blocks) = (1 + round % 5, [0, 100, 3000, 1 << 20][round % 4], 1 + round as u32 % 13);
             let last = if round % 7 == 0 { blocks / 2 } else { blocks };
             let array = Arc::new(SharedBytes::new(AlignedBytes::zeroed(64)));
-            let (turns, next) = (Arc::new(Turns::new(room)), AtomicU32::new(0));
+            let (turns, next) = (Arc::new(OrderedReduction::new(room)), AtomicU32::new(0));
             let defined = ByteSet::default();
             let work = || {
                 let mut memory = Memory::combining(&array, &defined, &turns);

@@ -1,37 +1,37 @@
 //! A buffer that blocks on several threads have in common, as one of them sees it.
 
 use super::Memory;
-use super::write_set::Written;
+use super::write_set::WriteSet;
 use super::{AlignedBytes, Claims, SharedBytes};
 use crate::memory::ByteSet;
 use std::sync::Arc;
 
 /// What a block needs to know of the array of all.
 #[derive(Clone, Debug)]
-pub struct Share {
+pub struct BlockShare {
     pub array: Arc<SharedBytes>,
     /// How long it is before the block.
     pub len: usize,
     pub block: u32,
     /// What other blocks had claimed before.
-    pub aside: Option<Box<Aside>>,
+    pub aside: Option<Box<Overlay>>,
 }
 
 /// Bytes that a block wrote and that are another one's in the array.
 #[derive(Clone, Debug, Default)]
-pub struct Aside {
+pub struct Overlay {
     /// As long as the array. What was never written there is nowhere in memory.
     pub bytes: AlignedBytes,
     pub which: ByteSet,
 }
 
-impl Share {
+impl BlockShare {
     pub fn new(array: Arc<SharedBytes>, len: usize) -> Self {
-        Share { array, len, block: 0, aside: None }
+        BlockShare { array, len, block: 0, aside: None }
     }
 
     /// What is aside from here on, with room for so many bytes.
-    pub fn aside(&mut self, len: usize) -> &mut Aside {
+    pub fn aside(&mut self, len: usize) -> &mut Overlay {
         let aside = self.aside.get_or_insert_default();
         aside.bytes.grow(len);
         aside.which.grow(len);
@@ -53,7 +53,7 @@ impl Share {
     }
 }
 
-impl Aside {
+impl Overlay {
     /// Puts into the array what lower blocks have there.
     pub fn put(&self, block: u32, array: &mut [u8], claims: &Claims) {
         self.which.for_each_run(0, self.bytes.len(), |start, len| {
@@ -71,7 +71,7 @@ impl Memory {
     /// The array of all blocks, for one that only reads it.
     pub fn reading(array: &Arc<SharedBytes>, defined: &ByteSet) -> Memory {
         let bytes = array.lend();
-        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
+        let share = Some(Box::new(BlockShare::new(array.clone(), bytes.len())));
         Memory { bytes, defined: defined.clone(), share, ..Memory::default() }
     }
 
@@ -81,8 +81,8 @@ impl Memory {
         let mut defined = ByteSet::default();
         defined.grow(bytes.len());
         defined.insert(0, bytes.len());
-        let share = Some(Box::new(Share::new(array.clone(), bytes.len())));
-        let written = Some(Written::default());
+        let share = Some(Box::new(BlockShare::new(array.clone(), bytes.len())));
+        let written = Some(WriteSet::default());
         Memory { bytes, defined, written, share, cleared: true, ..Memory::default() }
     }
 

@@ -1,20 +1,20 @@
 //! What a block wrote to a buffer, and what it leaves of it.
 
-use super::combine_log::Combined;
-use super::overlay::Aside;
+use super::combine_log::CombineLog;
+use super::overlay::Overlay;
 use crate::memory::ByteSet;
 use rustc_hash::FxHashMap;
 
 /// What one block wrote to a buffer.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+pub struct WriteSet {
     /// Counted from `first` on: a block that writes a part of its own needs no bits for those before it.
     bytes: ByteSet,
     first: usize,
     /// All written bytes lie between these two.
     hull: Option<(usize, usize)>,
     /// What was combined, in order; what was written wins over it.
-    pub combined: Combined,
+    pub combined: CombineLog,
     /// The operation that writes now.
     pub writer: u32,
     writers: Writers,
@@ -25,28 +25,28 @@ pub type Writers = FxHashMap<u32, (usize, usize)>;
 
 /// What a block leaves of a buffer: runs of bytes that it wrote, and before that what it combined with what others leave.
 #[derive(Clone, Debug, Default)]
-pub struct Taken {
+pub struct BlockWrites {
     /// What it wrote: where each run starts, and its length.
     pub runs: Vec<(usize, usize)>,
     /// The same with its bytes, where they are not in the buffer yet.
     pub writes: Vec<(usize, Vec<u8>)>,
     /// Or those of them that are another block's in the buffer.
-    pub aside: Option<Box<Aside>>,
+    pub aside: Option<Box<Overlay>>,
     /// What it combined, in order, before that.
-    pub combined: Combined,
+    pub combined: CombineLog,
     pub writers: Writers,
 }
 
-impl Taken {
+impl BlockWrites {
     /// The bytes that its contents take.
     pub fn bytes(&self) -> usize {
         self.writes.iter().map(|(_, run)| run.len()).sum::<usize>().saturating_add(self.combined.bytes())
     }
 
     /// What is to be put into a buffer; who wrote where stays.
-    pub fn take_contents(&mut self) -> Taken {
+    pub fn take_contents(&mut self) -> BlockWrites {
         let (writes, combined) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.combined));
-        Taken { runs: self.runs.clone(), writes, combined, ..Taken::default() }
+        BlockWrites { runs: self.runs.clone(), writes, combined, ..BlockWrites::default() }
     }
 
     /// Puts it into a buffer: what lies outside is left out.
@@ -60,7 +60,7 @@ impl Taken {
     }
 }
 
-impl Written {
+impl WriteSet {
     pub fn insert(&mut self, start: usize, len: usize) {
         if len > 0 {
             let (low, high) = self.hull.unwrap_or((start, start));
@@ -114,12 +114,12 @@ impl Written {
     }
 
     /// The runs that were written, what was combined and who did it; nothing is written any more.
-    pub fn take(&mut self) -> Taken {
+    pub fn take(&mut self) -> BlockWrites {
         let mut runs = Vec::new();
         if let Some((low, high)) = self.hull {
             self.for_each_run(low, high, |start, len| runs.push((start, len)));
         }
-        let Written { combined, writers, .. } = std::mem::take(self);
-        Taken { runs, combined, writers, ..Taken::default() }
+        let WriteSet { combined, writers, .. } = std::mem::take(self);
+        BlockWrites { runs, combined, writers, ..BlockWrites::default() }
     }
 }

@@ -1,9 +1,9 @@
 //! Functions of f32 one after the other, in registers: what one of them gives the next one takes.
 
 use super::super::element::LANES;
-use super::super::fold::{BegunFold, Folds};
+use super::super::fold::{BoundRowFold, Folds};
 use super::super::function::{Exp, ExpDif, Fun, Log, Rsqrt};
-use super::super::fused::{Act, Bound, FOLDED, Form, Kind, SLOT_ROWS};
+use super::super::fused::{Bound, FOLDED, Form, Kind, RegisterOp, SLOT_ROWS};
 use super::Avx512;
 use super::fold::{Add, Extreme, State};
 use super::forms::{each_row, load, register, rounded, store};
@@ -68,7 +68,7 @@ pub unsafe fn fused(acts: &[Bound], are_plain: bool, [rows, n]: [usize; 2], numb
 /// Safety: the contract of [`fused`]; all acts are plain, rows and elements of them come in whole [`FOLDED`], and what the fold writes
 /// is read by acts on the same row at most.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma")]
-pub unsafe fn folded(acts: &[Bound], fold: &BegunFold, [rows, n]: [usize; 2], number: isize) {
+pub unsafe fn folded(acts: &[Bound], fold: &BoundRowFold, [rows, n]: [usize; 2], number: isize) {
     let mut row = 0;
     while row + FOLDED <= rows {
         // SAFETY: the contract of this function.
@@ -160,7 +160,7 @@ impl From {
 }
 
 /// `W` registers, as many of each of `R` rows; where it is one of them only the lanes of the mask are there. Gives what is in
-/// them in the end. Where all acts are plain ([`Act::is_plain`]) there is no code for others, which needs registers of its own:
+/// them in the end. Where all acts are plain ([`RegisterOp::is_plain`]) there is no code for others, which needs registers of its own:
 /// with it, or with calls of it, sixteen would lie in memory.
 ///
 /// Safety: the contract of [`fused`] for the elements from `i` on.
@@ -186,7 +186,7 @@ unsafe fn block<const W: usize, const R: usize, const PLAIN: bool>(
             // What is no f32 in memory is one in this first.
             let wide: [__m512; W];
             if !PLAIN && bound.form != Form::F32 {
-                if bound.act == Act::Take {
+                if bound.act == RegisterOp::Take {
                     acc = widened::<W, R>(bound.form, &from);
                     continue;
                 }
@@ -194,33 +194,33 @@ unsafe fn block<const W: usize, const R: usize, const PLAIN: bool>(
                 from = From { kind: Kind::Dense, at: wide.as_ptr().cast(), row: 64 * (W / R) as isize, mask };
             }
             match bound.act {
-                Act::Take => both!(acc, from, |_x, y| y),
-                Act::Put(Form::F32) => store::<W, R>(acc, at, bound.row, Form::F32, mask),
-                Act::Settle => acc = settled(acc),
-                Act::Add => both!(acc, from, |x, y| _mm512_add_ps(x, y)),
-                Act::Sub => both!(acc, from, |x, y| _mm512_sub_ps(x, y)),
-                Act::SubFrom => both!(acc, from, |x, y| _mm512_sub_ps(y, x)),
-                Act::Mul => both!(acc, from, |x, y| _mm512_mul_ps(x, y)),
-                Act::Div => both!(acc, from, |x, y| _mm512_div_ps(x, y)),
-                Act::DivOf => both!(acc, from, |x, y| _mm512_div_ps(y, x)),
-                Act::Max => both!(acc, from, |x, y| greater(x, y)),
-                Act::Min => both!(acc, from, |x, y| smaller(x, y)),
-                Act::Relu => each!(acc = relu()),
-                Act::Sqrt => each!(acc = _mm512_sqrt_ps()),
-                Act::Recip => each!(acc = recip()),
-                Act::Abs => each!(acc = _mm512_abs_ps()),
-                Act::Neg => each!(acc = negated()),
+                RegisterOp::Take => both!(acc, from, |_x, y| y),
+                RegisterOp::Put(Form::F32) => store::<W, R>(acc, at, bound.row, Form::F32, mask),
+                RegisterOp::Settle => acc = settled(acc),
+                RegisterOp::Add => both!(acc, from, |x, y| _mm512_add_ps(x, y)),
+                RegisterOp::Sub => both!(acc, from, |x, y| _mm512_sub_ps(x, y)),
+                RegisterOp::SubFrom => both!(acc, from, |x, y| _mm512_sub_ps(y, x)),
+                RegisterOp::Mul => both!(acc, from, |x, y| _mm512_mul_ps(x, y)),
+                RegisterOp::Div => both!(acc, from, |x, y| _mm512_div_ps(x, y)),
+                RegisterOp::DivOf => both!(acc, from, |x, y| _mm512_div_ps(y, x)),
+                RegisterOp::Max => both!(acc, from, |x, y| greater(x, y)),
+                RegisterOp::Min => both!(acc, from, |x, y| smaller(x, y)),
+                RegisterOp::Relu => each!(acc = relu()),
+                RegisterOp::Sqrt => each!(acc = _mm512_sqrt_ps()),
+                RegisterOp::Recip => each!(acc = recip()),
+                RegisterOp::Abs => each!(acc = _mm512_abs_ps()),
+                RegisterOp::Neg => each!(acc = negated()),
                 _ if PLAIN => {}
-                Act::Exp => acc = by_lanes::<Exp, W>(acc, acc),
-                Act::ExpDif => {
+                RegisterOp::Exp => acc = by_lanes::<Exp, W>(acc, acc),
+                RegisterOp::ExpDif => {
                     let mut other = acc;
                     both!(other, from, |_x, y| y);
                     acc = by_lanes::<ExpDif, W>(acc, other);
                 }
-                Act::Log => acc = by_lanes::<Log, W>(acc, acc),
-                Act::Rsqrt => acc = by_lanes::<Rsqrt, W>(acc, acc),
-                Act::Round(form) => each!(acc = rounded(form)),
-                Act::Put(form) => store::<W, R>(acc, at, bound.row, form, mask),
+                RegisterOp::Log => acc = by_lanes::<Log, W>(acc, acc),
+                RegisterOp::Rsqrt => acc = by_lanes::<Rsqrt, W>(acc, acc),
+                RegisterOp::Round(form) => each!(acc = rounded(form)),
+                RegisterOp::Put(form) => store::<W, R>(acc, at, bound.row, form, mask),
             }
         }
         acc

@@ -1,6 +1,6 @@
 //! Halves, and powers of two, by the instructions that machines have for them.
 
-use super::super::element::{LANES, Machine};
+use super::super::element::{LANES, Simd};
 use std::arch::x86_64::*;
 
 /// [`Level::Avx2`](super::super::Level::Avx2).
@@ -15,7 +15,7 @@ const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT;
 /// The NaN that arithmetic gives (elementwise.md 1).
 const NAN: i16 = 0x7E00;
 
-impl Machine for Avx2 {
+impl Simd for Avx2 {
     #[inline(always)]
     unsafe fn from_halves(raw: [u16; LANES]) -> [f32; LANES] {
         let mut out = [0.0; LANES];
@@ -43,7 +43,7 @@ impl Machine for Avx2 {
     }
 }
 
-impl Machine for Avx512 {
+impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn from_halves(raw: [u16; LANES]) -> [f32; LANES] {
         let mut out = [0.0; LANES];

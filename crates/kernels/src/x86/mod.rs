@@ -3,7 +3,6 @@
 mod boxes;
 pub(super) mod contract;
 mod convert;
-mod crowded;
 mod cvt;
 mod dense;
 mod fold;
@@ -17,6 +16,7 @@ mod pair;
 mod product;
 mod rows;
 mod transpose;
+mod transpose_set_conflict;
 mod vector;
 
 pub(super) use boxes::boxes;

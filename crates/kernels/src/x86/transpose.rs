@@ -7,7 +7,7 @@
 //! before, so there is no scalar remainder; an extent below one block leaves the transpose to the strided loop.
 
 use super::super::map::unknown;
-use super::crowded::crowded;
+use super::transpose_set_conflict::transpose_set_conflict;
 use super::vector::{Vector, zipped};
 use crate::Level;
 use crate::copy::{Inner, Loop, Raw};
@@ -47,7 +47,7 @@ fn kernel<const UNIT: usize, const N: usize>(across: &Loop, along: &Loop, level:
     let is_crowded = |pitch: isize| pitch % (8 * LINE * UNIT) as isize == 0;
     let lines = across.n.min(along.n) >= LINE / UNIT;
     if level >= Level::Avx512 && lines && (is_crowded(along.src) || is_crowded(across.dst)) {
-        Some(crowded::<UNIT, N>)
+        Some(transpose_set_conflict::<UNIT, N>)
     } else if level >= Level::Avx512 && UNIT < 8 && fits(4) && along.n.is_multiple_of(4 * N) {
         Some(if UNIT == 1 { bytes } else { fours::<UNIT, N> })
     } else if level >= Level::Avx512 && fits(2) {

@@ -3,7 +3,7 @@
 use super::{Bindings, Kernel, Need};
 use crate::npy::Array;
 use crate::{Diagnostic, Elem, Element, Error, Number, Profile, Result};
-use tessera_interp::{Input, Outcome, PrintedWhat, TileData};
+use tessera_interp::{Input, Outcome, PrintedValue, TileData};
 use tessera_ir::{Type, ValueId};
 
 /// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.
@@ -160,9 +160,9 @@ impl Kernel {
         let is_new = |d: &&Diagnostic| !warnings.iter().any(|w| w.rule == d.rule && w.span == d.span);
         let found: Vec<Diagnostic> = outcome.diagnostics.iter().filter(is_new).cloned().collect();
         warnings.extend(found);
-        let name = |what: &PrintedWhat| match what {
-            PrintedWhat::Tile(value, _) => self.name(*value).to_string(),
-            PrintedWhat::Text(_) => String::new(),
+        let name = |what: &PrintedValue| match what {
+            PrintedValue::Tile(value, _) => self.name(*value).to_string(),
+            PrintedValue::Text(_) => String::new(),
         };
         let printed = outcome.printed.into_iter().map(|p| (name(&p.what), p.what)).collect();
         Ok(Outputs { arrays, warnings, printed })
@@ -251,7 +251,7 @@ pub fn tile_shape(data: &TileData) -> Vec<u64> {
 pub struct Outputs {
     arrays: Vec<(String, Array)>,
     warnings: Vec<Diagnostic>,
-    printed: Vec<(String, PrintedWhat)>,
+    printed: Vec<(String, PrintedValue)>,
 }
 
 impl Outputs {
@@ -283,7 +283,7 @@ impl Outputs {
     }
 
     /// What was printed, block by block; a tile with its name.
-    pub fn printed(&self) -> &[(String, PrintedWhat)] {
+    pub fn printed(&self) -> &[(String, PrintedValue)] {
         &self.printed
     }
 }

@@ -9,7 +9,7 @@ use crate::session::{Failure, Session};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tessera::npy;
-use tessera::program::{Need, Outcome, PrintedWhat, Shapes, TileData};
+use tessera::program::{Need, Outcome, PrintedValue, Shapes, TileData};
 use tessera_ir::ValueId;
 
 impl Job<'_> {
@@ -55,8 +55,8 @@ impl Job<'_> {
                 _ => format!(" in block {}", printed.block),
             };
             let text = match &printed.what {
-                PrintedWhat::Tile(value, data) => show_tile(self.kernel.name(*value), &block, data),
-                PrintedWhat::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
+                PrintedValue::Tile(value, data) => show_tile(self.kernel.name(*value), &block, data),
+                PrintedValue::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
             };
             self.shown(session).write_all(text.as_bytes())?;
         }

@@ -7,10 +7,10 @@
 use super::{Bytes, bytes};
 use smallvec::SmallVec;
 use tessera_kernels::nest::{DST, Nest, SRC};
-use tessera_kernels::{LEFT, Link, Part, Place, RIGHT, SUMS};
+use tessera_kernels::{FusedOp, LEFT, Place, RIGHT, RowSlice, SUMS};
 
 /// An operand of an instruction that is read where it was copied from.
-pub(super) struct Moved {
+pub(super) struct ForwardedOperand {
     pub link: usize,
     pub operand: u8,
     pub place: Place,
@@ -20,33 +20,33 @@ pub(super) struct Moved {
 }
 
 /// Instructions without copies that nobody needs.
-pub(super) struct Relay {
-    pub links: Vec<Link>,
+pub(super) struct CopyForwarding {
+    pub links: Vec<FusedOp>,
     /// Their numbers in the chain.
     pub numbers: Vec<usize>,
     /// Which of them make what nobody needs after the chain.
     pub is_dead: Vec<bool>,
-    pub moved: Vec<Moved>,
+    pub moved: Vec<ForwardedOperand>,
 }
 
 /// The bytes of an element of f32.
 const SIZE: i64 = 4;
 
-type Touched = Vec<SmallVec<[Bytes; 4]>>;
+type OperandBytes = Vec<SmallVec<[Bytes; 4]>>;
 
-fn touched(links: &[Link]) -> Option<Touched> {
+fn touched(links: &[FusedOp]) -> Option<OperandBytes> {
     links.iter().map(bytes).collect()
 }
 
-fn written(all: &Touched, n: usize) -> Option<&Bytes> {
+fn written(all: &OperandBytes, n: usize) -> Option<&Bytes> {
     all.get(n)?.first()
 }
 
-impl Relay {
+impl CopyForwarding {
     /// `is_dead` tells which instructions make what nobody needs after the chain.
-    pub fn new(links: Vec<Link>, is_dead: Vec<bool>) -> Relay {
+    pub fn new(links: Vec<FusedOp>, is_dead: Vec<bool>) -> CopyForwarding {
         let numbers = (0..links.len()).collect();
-        let mut relay = Relay { links, numbers, is_dead, moved: Vec::new() };
+        let mut relay = CopyForwarding { links, numbers, is_dead, moved: Vec::new() };
         if relay.links.iter().any(|link| link.part.product().is_some()) {
             relay.products();
         }
@@ -79,12 +79,12 @@ impl Relay {
             n += 1;
         }
         // By number, since copies are yet to go.
-        let mut moved: Vec<Moved> = Vec::new();
+        let mut moved: Vec<ForwardedOperand> = Vec::new();
         for n in 0..self.links.len() {
             for side in [LEFT, RIGHT] {
                 if let Some((link, found)) = read_there(&self.links, &self.numbers, n, side) {
                     *self.links.get_mut(n)? = link;
-                    moved.push(Moved { link: *self.numbers.get(n)?, ..found });
+                    moved.push(ForwardedOperand { link: *self.numbers.get(n)?, ..found });
                 }
             }
         }
@@ -104,7 +104,7 @@ impl Relay {
     }
 
     /// Finds operands that hold what an earlier one copied as it lies, and nobody has changed since, here or there.
-    fn as_they_lie(&self) -> Vec<Moved> {
+    fn as_they_lie(&self) -> Vec<ForwardedOperand> {
         let links = &self.links;
         let all: Vec<Option<SmallVec<[Bytes; 4]>>> = links.iter().map(bytes).collect();
         let written = |n: usize| all.get(n)?.as_ref()?.first();
@@ -126,7 +126,7 @@ impl Relay {
                     let at = link.places.get(usize::from(side.operand))?.at.checked_add_signed(by as isize)?;
                     let place = Place { memory: place.memory, at };
                     let view = view(source, *self.numbers.get(copy)?, place);
-                    let moved = Moved { link: n, operand: side.operand, place, view };
+                    let moved = ForwardedOperand { link: n, operand: side.operand, place, view };
                     (is_same && !is_changed && is_alone).then_some(moved)
                 };
                 found.extend(find());
@@ -137,26 +137,26 @@ impl Relay {
 }
 
 /// How a place lies to the view that a copy with this number reads, if it reads one.
-fn view(copy: &Link, number: usize, place: Place) -> Option<(usize, i64)> {
+fn view(copy: &FusedOp, number: usize, place: Place) -> Option<(usize, i64)> {
     let operand = copy.part.sides.get(1)?.operand;
     let view = copy.places.last().filter(|_| usize::from(operand) + 1 == copy.places.len())?;
     Some((number, place.at as i64 - view.at as i64))
 }
 
 /// Where a side of an instruction starts.
-fn place(link: &Link, side: usize) -> Option<Place> {
+fn place(link: &FusedOp, side: usize) -> Option<Place> {
     link.places.get(usize::from(link.part.sides.get(side)?.operand)).copied()
 }
 
 /// A copy of f32 as a list: by element of one operand, counted from the first byte that it touches of that, the byte of the other.
-struct Carried {
+struct ElementMap {
     first: i64,
     list: Vec<Option<i64>>,
 }
 
-impl Carried {
+impl ElementMap {
     /// From operand `from` of the loops to operand `to`, which start at these bytes of their memories.
-    fn new(nest: &Nest, (from, from_at): (usize, i64), (to, to_at): (usize, i64)) -> Option<Carried> {
+    fn new(nest: &Nest, (from, from_at): (usize, i64), (to, to_at): (usize, i64)) -> Option<ElementMap> {
         if nest.bits != [u32::BITS, u32::BITS, 0, 0] {
             return None;
         }
@@ -171,7 +171,7 @@ impl Carried {
                 _ => is_whole = false,
             }
         });
-        is_whole.then_some(Carried { first: first + from_at, list })
+        is_whole.then_some(ElementMap { first: first + from_at, list })
     }
 
     fn of(&self, at: i64) -> Option<i64> {
@@ -182,18 +182,18 @@ impl Carried {
 }
 
 /// A product with a side whose elements lie at these bytes of a memory, and where that side starts then.
-fn moved(link: &Link, side: usize, memory: Place, at: &[i64]) -> Option<(Link, Place)> {
+fn moved(link: &FusedOp, side: usize, memory: Place, at: &[i64]) -> Option<(FusedOp, Place)> {
     let first = *at.first()?;
     let offsets: Vec<i64> = at.iter().map(|at| at - first).collect();
     let product = link.part.product()?.moved(side, &offsets)?;
     let start = Place { at: usize::try_from(first).ok()?, ..memory };
     let mut places = link.places.clone();
     *places.get_mut(usize::from(link.part.sides.get(side)?.operand))? = start;
-    Some((Link::new(Part::of_product(&product)?, places), start))
+    Some((FusedOp::new(RowSlice::of_product(&product)?, places), start))
 }
 
 /// The bytes of the elements of a product's side.
-fn elements(link: &Link, side: usize) -> Option<Vec<i64>> {
+fn elements(link: &FusedOp, side: usize) -> Option<Vec<i64>> {
     let start = i64::try_from(place(link, side)?.at).ok()?;
     Some(link.part.product()?.offsets(side).into_iter().map(|at| at + start).collect())
 }
@@ -205,7 +205,7 @@ fn around(memory: Place, at: &[i64]) -> Option<Bytes> {
 }
 
 /// A product whose sums nobody needs but one copy after it: that copy, and the product that puts them where it would.
-fn left_there(links: &[Link], n: usize) -> Option<(usize, Link)> {
+fn left_there(links: &[FusedOp], n: usize) -> Option<(usize, FusedOp)> {
     let link = links.get(n)?;
     link.part.product()?;
     let all = touched(links)?;
@@ -226,7 +226,7 @@ fn left_there(links: &[Link], n: usize) -> Option<(usize, Link)> {
     if is_stored || from.memory != place(link, SUMS)?.memory {
         return None;
     }
-    let carried = Carried::new(nest, (SRC, start(from)?), (DST, start(dst)?))?;
+    let carried = ElementMap::new(nest, (SRC, start(from)?), (DST, start(dst)?))?;
     let sums = elements(link, SUMS)?;
     // All of them, and each of them once.
     let at: Vec<i64> = sums.iter().map(|at| carried.of(*at)).collect::<Option<_>>()?;
@@ -235,7 +235,7 @@ fn left_there(links: &[Link], n: usize) -> Option<(usize, Link)> {
 }
 
 /// A product that reads a factor where copies took it from, as far back as it goes.
-fn read_there(links: &[Link], numbers: &[usize], n: usize, side: usize) -> Option<(Link, Moved)> {
+fn read_there(links: &[FusedOp], numbers: &[usize], n: usize, side: usize) -> Option<(FusedOp, ForwardedOperand)> {
     let link = links.get(n)?;
     let mut at = elements(link, side)?;
     let mut memory = place(link, side)?;
@@ -248,7 +248,7 @@ fn read_there(links: &[Link], numbers: &[usize], n: usize, side: usize) -> Optio
         let source = links.get(copy)?;
         let (from, to) = (place(source, SRC)?, place(source, DST)?);
         let start = |place: Place| i64::try_from(place.at).ok();
-        let carried = Carried::new(source.part.copied()?, (DST, start(to)?), (SRC, start(from)?))?;
+        let carried = ElementMap::new(source.part.copied()?, (DST, start(to)?), (SRC, start(from)?))?;
         let there: Vec<i64> = at.iter().map(|at| carried.of(*at)).collect::<Option<_>>()?;
         let bytes = around(from, &there)?;
         if (copy..=n).any(|m| written(&all, m).is_none_or(|to| to.meets(&bytes))) {
@@ -258,7 +258,7 @@ fn read_there(links: &[Link], numbers: &[usize], n: usize, side: usize) -> Optio
         if let Some((moved, place)) = moved(link, side, memory, &at) {
             let operand = link.part.sides.get(side)?.operand;
             let view = view(source, *numbers.get(copy)?, place);
-            found = Some((moved, Moved { link: n, operand, place, view }));
+            found = Some((moved, ForwardedOperand { link: n, operand, place, view }));
         }
         Some(())
     };

@@ -1,20 +1,20 @@
 //! Instructions that wait until it is known what comes with them.
 
-use super::Chain;
+use super::FusionPlan;
 use crate::engine::Engine;
 use crate::lower::Effect;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_kernels::memory::AlignedBytes;
-use tessera_kernels::{Failure, Link};
+use tessera_kernels::{Failure, FusedOp};
 
 /// Instructions whose bytes wait for those of the next ones, and the chains that such became.
 #[derive(Debug, Default)]
-pub struct Waiting {
-    list: Vec<Waits>,
+pub struct DeferredQueue {
+    list: Vec<DeferredInst>,
     key: Vec<u64>,
     /// None of instructions that came together once.
-    chains: FxHashMap<Box<[u64]>, Option<Chain>>,
+    chains: FxHashMap<Box<[u64]>, Option<FusionPlan>>,
     /// The bytes that all of them touch.
     bytes: u64,
     /// Where strips of tiles lie that nobody needs later.
@@ -23,7 +23,7 @@ pub struct Waiting {
 
 /// An instruction that waits.
 #[derive(Clone, Copy, Debug)]
-struct Waits {
+struct DeferredInst {
     /// Where it is kept: its cache and its number there.
     cache: usize,
     at: usize,
@@ -31,7 +31,7 @@ struct Waits {
     dead: u32,
 }
 
-impl Waiting {
+impl DeferredQueue {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -73,7 +73,7 @@ impl Engine {
             entry.undefined_at = self.issued;
         }
         self.waiting.bytes = self.waiting.bytes.saturating_add(prepared.shared);
-        self.waiting.list.push(Waits { cache, at, dead });
+        self.waiting.list.push(DeferredInst { cache, at, dead });
         if self.waiting.list.len() == MOST {
             self.settle()?;
         }
@@ -89,10 +89,10 @@ impl Engine {
         done
     }
 
-    fn settle_all(&mut self, list: &[Waits]) -> Result<(), Failure> {
+    fn settle_all(&mut self, list: &[DeferredInst]) -> Result<(), Failure> {
         let touched = std::mem::take(&mut self.waiting.bytes);
         let (caches, memories) = (&self.caches, &mut self.memories);
-        let prepared = |w: &Waits| caches.get(w.cache)?.entries.get(w.at)?.prepared.as_ref();
+        let prepared = |w: &DeferredInst| caches.get(w.cache)?.entries.get(w.at)?.prepared.as_ref();
         if let [only] = list {
             return prepared(only).map_or(Ok(()), |p| p.move_bytes(memories));
         }
@@ -108,7 +108,7 @@ impl Engine {
                 key.push(place.at.wrapping_sub(first.at) as u64);
             }
         }
-        let Waiting { chains, scratch, .. } = &mut self.waiting;
+        let DeferredQueue { chains, scratch, .. } = &mut self.waiting;
         if chains.len() >= CHAINS {
             chains.clear();
         }
@@ -121,12 +121,12 @@ impl Engine {
                 list.iter().filter_map(prepared).try_for_each(|p| p.move_bytes(memories))
             }
             _ => {
-                let link = |w: &Waits| {
+                let link = |w: &DeferredInst| {
                     let p = prepared(w)?;
-                    Some(Link::new(p.plan.part()?, p.places.clone()))
+                    Some(FusedOp::new(p.plan.part()?, p.places.clone()))
                 };
                 let dead: SmallVec<[u32; MOST]> = list.iter().map(|w| w.dead).collect();
-                let chain = Chain::new(list.iter().filter_map(link).collect(), &dead);
+                let chain = FusionPlan::new(list.iter().filter_map(link).collect(), &dead);
                 chains.entry(key.as_slice().into()).or_default().insert(chain).run(memories, scratch, view)
             }
         };

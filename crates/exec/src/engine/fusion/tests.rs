@@ -21,9 +21,9 @@ fn strips(rows: u64, adds: &[[i64; 3]]) -> Vec<(u64, usize)> {
         let tiles: Vec<_> = tiles.collect();
         engine.issue(&tadd, &tiles).unwrap();
         let prepared = engine.caches[0].current().and_then(|entry| entry.prepared.as_ref()).unwrap();
-        links.push(Link::new(prepared.plan.part().unwrap(), prepared.places.clone()));
+        links.push(FusedOp::new(prepared.plan.part().unwrap(), prepared.places.clone()));
     }
-    Chain::new(links, &[]).groups.iter().map(|group| (group.strips, group.links.len())).collect()
+    FusionPlan::new(links, &[]).groups.iter().map(|group| (group.strips, group.links.len())).collect()
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn left_of_product(dead: &[u32], is_changed: bool) -> Option<Vec<usize>> {
         let inst = Inst::new(Opcode::parse(op).unwrap(), Form::Plain, Profile::Cpu);
         engine.issue(&inst, tiles).unwrap();
         let prepared = engine.caches[0].current().and_then(|entry| entry.prepared.as_ref()).unwrap();
-        links.push(Link::new(prepared.plan.part()?, prepared.places.clone()));
+        links.push(FusedOp::new(prepared.plan.part()?, prepared.places.clone()));
     }
-    Some(Chain::new(links, dead).numbers)
+    Some(FusionPlan::new(links, dead).numbers)
 }
 
 #[test]

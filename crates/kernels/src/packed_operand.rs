@@ -14,7 +14,7 @@ pub type Tile<'a> = (u8, &'a Layout, Elem);
 
 /// An operand and its dense buffer.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct PackedOperand {
     pub operand: u8,
     pub elem: Elem,
     pub nests: Nests,
@@ -22,13 +22,13 @@ pub struct Stage {
     /// Elements of the buffer, and of a row of it.
     pub len: usize,
     pub columns: u64,
-    /// See [`Stage::dense_at`].
+    /// See [`PackedOperand::dense_at`].
     pub(super) dense: Option<usize>,
-    /// See [`Stage::rows_of`].
+    /// See [`PackedOperand::rows_of`].
     pub(super) rows: Option<(usize, isize)>,
 }
 
-impl Stage {
+impl PackedOperand {
     /// The operand's elements over a domain, and the buffer's as rows of `columns`.
     pub(super) fn new<const D: usize>(
         tile: Tile<'_>,
@@ -36,10 +36,10 @@ impl Stage {
         extent: [u64; D],
         (buffer, columns): (Map<D>, u64),
         is_read: bool,
-    ) -> Stage {
+    ) -> PackedOperand {
         let len = extent.iter().fold(1u64, |n, e| n.saturating_mul(*e));
         let rows = Layout::row_major(len.div_ceil(columns.max(1)), columns, columns);
-        Stage::in_layout(tile, map, extent, (buffer, &rows), is_read)
+        PackedOperand::in_layout(tile, map, extent, (buffer, &rows), is_read)
     }
 
     /// The same with a buffer in a layout of its own.
@@ -49,15 +49,16 @@ impl Stage {
         extent: [u64; D],
         (buffer, dense): (Map<D>, &Layout),
         is_read: bool,
-    ) -> Stage {
+    ) -> PackedOperand {
         let len = extent.iter().fold(1u64, |n, e| n.saturating_mul(*e));
         let columns = dense.cols();
         let there = Operand { layout, map, bits: elem.bits() };
         let here = Operand { layout: dense, map: buffer, bits: elem.bits() };
         let nests = lower(extent, &if is_read { [here, there] } else { [there, here] });
         let kernels = nests.iter().map(|nest| Kernel::new(nest, Level::best())).collect();
-        let (dense, rows) = (Stage::dense_at(&nests, elem, len, is_read), Stage::rows_of(&nests, elem, columns));
-        Stage { operand, elem, nests, kernels, len: len as usize, columns, dense, rows }
+        let (dense, rows) =
+            (PackedOperand::dense_at(&nests, elem, len, is_read), PackedOperand::rows_of(&nests, elem, columns));
+        PackedOperand { operand, elem, nests, kernels, len: len as usize, columns, dense, rows }
     }
 
     /// Where each element of the buffer lies in the operand.

@@ -9,9 +9,9 @@ use super::contract::{contract, scaled};
 use super::fold::{fold, fold_rows};
 use super::indices::{are_below, gather};
 use super::pack::{compare, select};
+use super::packed_operand::{PackedOperand, Tile};
 use super::pair::parts;
 use super::product::Product;
-use super::stage::{Stage, Tile};
 use crate::Place;
 use crate::memory::Memories;
 use crate::nest::OutOfBounds;
@@ -23,7 +23,7 @@ use tessera_isa::sem::{Func, SCALE_BLOCK};
 
 /// What is computed from the dense buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum PackedOp {
     /// A fold over k; the last input is what it starts as, where `starts`. Of four inputs before it two are scales, one
     /// for each block of k.
     Reduce { func: Func, to: Elem, extent: [usize; 3], starts: bool },
@@ -37,10 +37,10 @@ pub enum What {
 
 /// Such a step, made ready.
 #[derive(Clone, Debug)]
-pub struct Staged {
-    pub what: What,
-    pub inputs: SmallVec<[Stage; 3]>,
-    pub output: Stage,
+pub struct PackedKernel {
+    pub what: PackedOp,
+    pub inputs: SmallVec<[PackedOperand; 3]>,
+    pub output: PackedOperand,
     /// The same without copies, where operands lie so.
     pub(super) product: Option<Box<Product>>,
 }
@@ -51,7 +51,7 @@ fn repeated(elem: Elem, bits: u64, n: usize) -> Vec<u8> {
     bytes.get(..elem.bits() as usize / 8).unwrap_or(&[]).repeat(n)
 }
 
-impl Staged {
+impl PackedKernel {
     /// A fold: the destination, the arguments, and what it starts as.
     pub fn reduce(
         func: Func,
@@ -60,7 +60,7 @@ impl Staged {
         args: &[(Tile<'_>, Map<3>)],
         scales: Option<[(Tile<'_>, Map<3>); 2]>,
         start: Option<(Tile<'_>, Map<3>)>,
-    ) -> Staged {
+    ) -> PackedKernel {
         let [rows, cols, depth] = extent;
         // Results row by row; k-th elements of all results side by side; or a factor by the axes that it has.
         let result = (Map { origin: [0, 0], step: [[cols, 1, 0], [0, 0, 0]] }, 1);
@@ -69,7 +69,7 @@ impl Staged {
             let (rows, cols) = (if uses(0) { rows } else { 1 }, if uses(1) { cols } else { 1 });
             ([rows, cols, depth], rows.saturating_mul(cols))
         };
-        let mut inputs: SmallVec<[Stage; 3]> = SmallVec::new();
+        let mut inputs: SmallVec<[PackedOperand; 3]> = SmallVec::new();
         let blocks = depth.div_ceil(SCALE_BLOCK);
         let args = args.iter().map(|arg| (arg, depth)).chain(scales.iter().flatten().map(|scale| (scale, blocks)));
         let args: SmallVec<[_; 4]> = args.collect();
@@ -80,33 +80,38 @@ impl Staged {
                 (2 | 4, 0) | (4, 2) => (Map { origin: [0, 0], step: [[1, 0, 0], [0, 0, 1]] }, depth),
                 _ => (Map { origin: [0, 0], step: [[0, 0, 1], [extent[1], 1, 0]] }, along),
             };
-            inputs.push(Stage::new(*tile, *map, extent, buffer, true));
+            inputs.push(PackedOperand::new(*tile, *map, extent, buffer, true));
         }
         let once = [rows, cols, 1];
-        inputs.extend(start.map(|(tile, map)| Stage::new(tile, map, once, result, true)));
-        let output = Stage::new(dst.0, dst.1, once, result, false);
+        inputs.extend(start.map(|(tile, map)| PackedOperand::new(tile, map, once, result, true)));
+        let output = PackedOperand::new(dst.0, dst.1, once, result, false);
         let product = match (func, args.as_slice()) {
             (Func::MulAdd(None), [(a, _), (b, _)]) => Product::new(extent, dst, [**a, **b], start),
             _ => None,
         };
         let extent = [rows, cols, depth].map(|n| n as usize);
-        Staged {
+        PackedKernel {
             product: product.map(Box::new),
-            what: What::Reduce { func, to: output.elem, extent, starts: start.is_some() },
+            what: PackedOp::Reduce { func, to: output.elem, extent, starts: start.is_some() },
             inputs,
             output,
         }
     }
 
     /// Elements of `src`, whose declared shape is given, by the linear indices in `idx`.
-    pub fn gather(src: Tile<'_>, shape: [u64; 2], idx: Tile<'_>, dst: Tile<'_>, extent: [u64; 2]) -> Staged {
+    pub fn gather(src: Tile<'_>, shape: [u64; 2], idx: Tile<'_>, dst: Tile<'_>, extent: [u64; 2]) -> PackedKernel {
         let by_rows = |extent: [u64; 2]| (Map::SAME, extent[1]);
         let inputs = [
-            Stage::new(src, Map::SAME, shape, by_rows(shape), true),
-            Stage::new(idx, Map::SAME, extent, by_rows(extent), true),
+            PackedOperand::new(src, Map::SAME, shape, by_rows(shape), true),
+            PackedOperand::new(idx, Map::SAME, extent, by_rows(extent), true),
         ];
-        let output = Stage::new(dst, Map::SAME, extent, by_rows(extent), false);
-        Staged { what: What::Gather { columns: shape[1] }, inputs: inputs.into_iter().collect(), output, product: None }
+        let output = PackedOperand::new(dst, Map::SAME, extent, by_rows(extent), false);
+        PackedKernel {
+            what: PackedOp::Gather { columns: shape[1] },
+            inputs: inputs.into_iter().collect(),
+            output,
+            product: None,
+        }
     }
 
     /// Bits of a function over rows and columns; `mask` is a row of bytes.
@@ -116,21 +121,22 @@ impl Staged {
         args: &[Tile<'_>],
         scalar: Option<(Elem, u64)>,
         mask: Tile<'_>,
-    ) -> Staged {
+    ) -> PackedKernel {
         let [rows, columns] = extent;
         let bytes = rows * columns.div_ceil(8);
-        let inputs = args.iter().map(|tile| Stage::new(*tile, Map::SAME, extent, (Map::SAME, columns), true)).collect();
-        let output = Stage::new(mask, Map::SAME, [1, bytes], (Map::SAME, bytes), false);
-        Staged { what: What::Pack { func, columns: columns as usize, scalar }, inputs, output, product: None }
+        let inputs =
+            args.iter().map(|tile| PackedOperand::new(*tile, Map::SAME, extent, (Map::SAME, columns), true)).collect();
+        let output = PackedOperand::new(mask, Map::SAME, [1, bytes], (Map::SAME, bytes), false);
+        PackedKernel { what: PackedOp::Pack { func, columns: columns as usize, scalar }, inputs, output, product: None }
     }
 
     /// Elements of two tiles, or of one and a scalar, by the bits of a mask whose rows of bytes are given.
-    pub fn select(extent: [u64; 2], mask: Tile<'_>, args: [Result<Tile<'_>, u64>; 2], dst: Tile<'_>) -> Staged {
+    pub fn select(extent: [u64; 2], mask: Tile<'_>, args: [Result<Tile<'_>, u64>; 2], dst: Tile<'_>) -> PackedKernel {
         let [rows, columns] = extent;
-        let by_rows = |tile| Stage::new(tile, Map::SAME, extent, (Map::SAME, columns), true);
+        let by_rows = |tile| PackedOperand::new(tile, Map::SAME, extent, (Map::SAME, columns), true);
         let bytes = [rows, columns.div_ceil(8)];
-        let mut inputs: SmallVec<[Stage; 3]> =
-            SmallVec::from_iter([Stage::new(mask, Map::SAME, bytes, (Map::SAME, bytes[1]), true)]);
+        let mut inputs: SmallVec<[PackedOperand; 3]> =
+            SmallVec::from_iter([PackedOperand::new(mask, Map::SAME, bytes, (Map::SAME, bytes[1]), true)]);
         let mut scalar = None;
         for (n, arg) in args.into_iter().enumerate() {
             match arg {
@@ -138,11 +144,11 @@ impl Staged {
                 Err(bits) => scalar = Some((bits, n == 0)),
             }
         }
-        let output = Stage::new(dst, Map::SAME, extent, (Map::SAME, columns), false);
-        Staged { what: What::Select { columns: columns as usize, scalar }, inputs, output, product: None }
+        let output = PackedOperand::new(dst, Map::SAME, extent, (Map::SAME, columns), false);
+        PackedKernel { what: PackedOp::Select { columns: columns as usize, scalar }, inputs, output, product: None }
     }
 
-    /// Computes. Indices are in range: whoever runs the instruction has looked ([`Staged::indices`]).
+    /// Computes. Indices are in range: whoever runs the instruction has looked ([`PackedKernel::indices`]).
     pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         if self.run_there(memories, places).is_some() {
             return Ok(());
@@ -160,13 +166,13 @@ impl Staged {
     fn run_there<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
         let size = self.output.elem.bits() as usize / 8;
         match (self.what, self.inputs.as_slice()) {
-            (What::Select { columns, scalar: None }, [mask, x, y]) => {
+            (PackedOp::Select { columns, scalar: None }, [mask, x, y]) => {
                 let at = places.get(usize::from(mask.operand))?;
                 let bits = mask.copy(memories.get_mut(at.memory.index())?.as_mut(), at.at).ok()?;
                 let ([x, y], out) = self.dense_operands([x, y], memories, places)?;
                 select(size, columns, &bits, x, y, out);
             }
-            (What::Gather { .. }, [src, idx]) => {
+            (PackedOp::Gather { .. }, [src, idx]) => {
                 let ([src, indices], out) = self.dense_operands([src, idx], memories, places)?;
                 gather(size, idx.elem, src, indices, out);
             }
@@ -178,11 +184,11 @@ impl Staged {
     /// Two inputs and the output where they lie, if all of them lie dense and the output apart from the inputs.
     fn dense_operands<'m, M: AsMut<[u8]>>(
         &self,
-        inputs: [&Stage; 2],
+        inputs: [&PackedOperand; 2],
         memories: &'m mut [M],
         places: &[Place],
     ) -> Option<([&'m [u8]; 2], &'m mut [u8])> {
-        let place = |stage: &Stage| places.get(usize::from(stage.operand)).copied();
+        let place = |stage: &PackedOperand| places.get(usize::from(stage.operand)).copied();
         let (x_at, y_at, out_at) = (place(inputs[0])?, place(inputs[1])?, place(&self.output)?);
         let (x_bytes, y_bytes, out) = (inputs[0].range(x_at)?, inputs[1].range(y_at)?, self.output.range(out_at)?);
         let is_apart = |at: Place, bytes: &std::ops::Range<usize>| {
@@ -206,7 +212,7 @@ impl Staged {
     fn results<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<Vec<u8>, OutOfBounds> {
         // Borrowed once, all together: inputs may share a memory, and what lies dense in it is read there.
         let all: SmallVec<[&[u8]; 16]> = memories.iter_mut().map(|memory| &*memory.as_mut()).collect();
-        if let (What::Reduce { func, to, .. }, [input]) = (self.what, self.inputs.as_slice())
+        if let (PackedOp::Reduce { func, to, .. }, [input]) = (self.what, self.inputs.as_slice())
             && let Some((first, pitch)) = input.rows
             && let Some(place) = places.get(usize::from(input.operand))
             && let Some(rows) = all.get(place.memory.index()).and_then(|memory| memory.get(place.at + first..))
@@ -221,24 +227,24 @@ impl Staged {
             inputs.push(input.gather(memory, place.at)?);
         }
         Ok(match (self.what, inputs.as_slice()) {
-            (What::Reduce { func: Func::MulAdd(reduced), to, extent, .. }, [a, b, start @ ..]) => {
+            (PackedOp::Reduce { func: Func::MulAdd(reduced), to, extent, .. }, [a, b, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
                 contract((x, a), (y, b), reduced, to, extent, start.first().map(|s| &**s))
             }
-            (What::Reduce { func: Func::ScaledMulAdd, extent, .. }, [a, b, a_scale, b_scale, start @ ..]) => {
+            (PackedOp::Reduce { func: Func::ScaledMulAdd, extent, .. }, [a, b, a_scale, b_scale, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
                 scaled((x, a, a_scale), (y, b, b_scale), extent, start.first().map(|s| &**s))
             }
-            (What::Reduce { func, to, extent, .. }, [x, ..]) => {
+            (PackedOp::Reduce { func, to, extent, .. }, [x, ..]) => {
                 fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
             }
-            (What::Gather { .. }, [src, idx]) => {
+            (PackedOp::Gather { .. }, [src, idx]) => {
                 let mut out = vec![0; self.output.bytes()];
                 gather(self.output.elem.bits() as usize / 8, self.inputs[1].elem, src, idx, &mut out);
                 out
             }
-            (What::Pack { .. }, inputs) => self.packed(inputs),
-            (What::Select { columns, scalar }, [mask, inputs @ ..]) => {
+            (PackedOp::Pack { .. }, inputs) => self.packed(inputs),
+            (PackedOp::Select { columns, scalar }, [mask, inputs @ ..]) => {
                 let all = |bits: u64| repeated(self.output.elem, bits, self.output.len);
                 let size = self.output.elem.bits() as usize / 8;
                 let mut out = vec![0; self.output.bytes()];
@@ -265,7 +271,7 @@ impl Staged {
     }
 
     fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Vec<u8> {
-        let What::Pack { func, scalar, columns } = self.what else { return Vec::new() };
+        let PackedOp::Pack { func, scalar, columns } = self.what else { return Vec::new() };
         if let (Func::Compare(cmp), [x, rest @ ..], [input, ..]) = (func, inputs, self.inputs.as_slice()) {
             let y = match (rest.first(), scalar) {
                 (Some(y), _) => Some(Cow::Borrowed(&**y)),
@@ -294,14 +300,14 @@ impl Staged {
     /// Calls `f(input, element)` for every element of the buffers that a result of a fold or of packing reads, in the
     /// order of the formula.
     pub fn reads(&self, result: usize, mut f: impl FnMut(usize, usize)) {
-        if let What::Pack { columns, .. } = self.what {
+        if let PackedOp::Pack { columns, .. } = self.what {
             let (row, byte) = (result / columns.div_ceil(8).max(1), result % columns.div_ceil(8).max(1));
             for column in 8 * byte..(8 * byte + 8).min(columns) {
                 (0..self.inputs.len()).for_each(|input| f(input, row * columns + column));
             }
             return;
         }
-        let What::Reduce { extent: [rows, cols, depth], starts, .. } = self.what else {
+        let PackedOp::Reduce { extent: [rows, cols, depth], starts, .. } = self.what else {
             return;
         };
         let (args, results) = (self.inputs.len() - usize::from(starts), rows * cols);
@@ -326,7 +332,7 @@ impl Staged {
 
     /// The indices of a gather, as the tile has them now; of a fold, none.
     pub fn indices(&self, memories: &Memories, places: &[Place]) -> Vec<u64> {
-        let (What::Gather { .. }, Some(idx)) = (self.what, self.inputs.get(1)) else {
+        let (PackedOp::Gather { .. }, Some(idx)) = (self.what, self.inputs.get(1)) else {
             return Vec::new();
         };
         let memory = memories.operand(places, idx.operand);

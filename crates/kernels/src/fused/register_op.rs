@@ -5,7 +5,7 @@ use tessera_isa::sem::{Func, Rounding, Saturation};
 
 /// What happens to what is in the registers, all of which is f32.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Act {
+pub enum RegisterOp {
     /// Takes the operand in its place.
     Take,
     /// Writes it.
@@ -84,7 +84,7 @@ pub enum Kind {
 #[derive(Clone, Copy)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "acts run on x86-64 only"))]
 pub struct Bound {
-    pub act: Act,
+    pub act: RegisterOp,
     pub kind: Kind,
     pub form: Form,
     /// Where it starts, and how far it is to the next strip, to the next row and to the next element.
@@ -102,12 +102,12 @@ pub const SLOT_ROWS: usize = 4;
 /// So many rows are folded at once, as many columns of them at a time.
 pub const FOLDED: usize = 16;
 
-impl Act {
+impl RegisterOp {
     /// Needs it no registers of its own, beside f32?
     pub fn is_plain(self) -> bool {
         match self {
-            Act::Put(form) => form == Form::F32,
-            Act::Exp | Act::ExpDif | Act::Log | Act::Rsqrt | Act::Round(_) => false,
+            RegisterOp::Put(form) => form == Form::F32,
+            RegisterOp::Exp | RegisterOp::ExpDif | RegisterOp::Log | RegisterOp::Rsqrt | RegisterOp::Round(_) => false,
             _ => true,
         }
     }
@@ -116,48 +116,55 @@ impl Act {
     pub fn settles(self) -> bool {
         matches!(
             self,
-            Act::Settle | Act::Round(_) | Act::Max | Act::Min | Act::Exp | Act::ExpDif | Act::Log | Act::Rsqrt
+            RegisterOp::Settle
+                | RegisterOp::Round(_)
+                | RegisterOp::Max
+                | RegisterOp::Min
+                | RegisterOp::Exp
+                | RegisterOp::ExpDif
+                | RegisterOp::Log
+                | RegisterOp::Rsqrt
         )
     }
 
     /// The act with its arguments the other way round.
-    pub fn turned(self) -> Option<Act> {
+    pub fn turned(self) -> Option<RegisterOp> {
         match self {
-            Act::Add | Act::Mul | Act::Max | Act::Min => Some(self),
-            Act::Sub => Some(Act::SubFrom),
-            Act::Div => Some(Act::DivOf),
+            RegisterOp::Add | RegisterOp::Mul | RegisterOp::Max | RegisterOp::Min => Some(self),
+            RegisterOp::Sub => Some(RegisterOp::SubFrom),
+            RegisterOp::Div => Some(RegisterOp::DivOf),
             _ => None,
         }
     }
 }
 
-pub(super) fn act(func: Func, elem: Elem) -> Option<Act> {
+pub(super) fn act(func: Func, elem: Elem) -> Option<RegisterOp> {
     Some(match func {
-        Func::Add => Act::Add,
-        Func::Sub => Act::Sub,
-        Func::Mul => Act::Mul,
-        Func::Div => Act::Div,
-        Func::Max => Act::Max,
-        Func::Min => Act::Min,
-        Func::Relu => Act::Relu,
-        Func::Sqrt => Act::Sqrt,
-        Func::Recip => Act::Recip,
-        Func::Exp => Act::Exp,
-        Func::ExpDif => Act::ExpDif,
-        Func::Log => Act::Log,
-        Func::Rsqrt => Act::Rsqrt,
+        Func::Add => RegisterOp::Add,
+        Func::Sub => RegisterOp::Sub,
+        Func::Mul => RegisterOp::Mul,
+        Func::Div => RegisterOp::Div,
+        Func::Max => RegisterOp::Max,
+        Func::Min => RegisterOp::Min,
+        Func::Relu => RegisterOp::Relu,
+        Func::Sqrt => RegisterOp::Sqrt,
+        Func::Recip => RegisterOp::Recip,
+        Func::Exp => RegisterOp::Exp,
+        Func::ExpDif => RegisterOp::ExpDif,
+        Func::Log => RegisterOp::Log,
+        Func::Rsqrt => RegisterOp::Rsqrt,
         // These only touch the sign, of a NaN too.
-        Func::Abs if elem == Elem::F32 => Act::Abs,
-        Func::Neg if elem == Elem::F32 => Act::Neg,
+        Func::Abs if elem == Elem::F32 => RegisterOp::Abs,
+        Func::Neg if elem == Elem::F32 => RegisterOp::Neg,
         _ => return None,
     })
 }
 
 /// A conversion to a float that f32 and one rounding come to.
-pub(super) fn converts(from: Elem, to: Elem, rounding: Rounding, saturation: Option<Saturation>) -> Option<Act> {
+pub(super) fn converts(from: Elem, to: Elem, rounding: Rounding, saturation: Option<Saturation>) -> Option<RegisterOp> {
     let is_clamped = saturation.unwrap_or_else(|| Saturation::usual(from, to)) == Saturation::On;
     let is_nearest = matches!(rounding, Rounding::None | Rounding::Rint | Rounding::CastRint);
     let is_exact = to == Elem::F32 && from != Elem::F32;
     let is_rounded = matches!(to, Elem::F16 | Elem::Bf16) && from == Elem::F32 && is_nearest && !is_clamped;
-    (is_exact || is_rounded).then_some(Act::Take)
+    (is_exact || is_rounded).then_some(RegisterOp::Take)
 }

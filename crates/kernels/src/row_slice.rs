@@ -1,21 +1,21 @@
 //! Parts of an instruction: the same work on a share of its rows, so that several instructions can go through the data
 //! together.
 
-use super::fold::{BegunFold, RowsFolded};
-use super::fused::{BegunActs, Fused};
-use super::map::Begun;
+use super::fold::{BoundRowFold, RowFoldPlan};
+use super::fused::{BoundRegisterOps, Fused};
+use super::map::BoundMap;
 use super::product::Product;
 use crate::Place;
 use crate::nest::OutOfBounds;
 use crate::nest::{DST, Nest, SRC};
 use crate::plan::sides;
-use crate::{Kernel, Level, MapKernel, Staged, What};
+use crate::{Kernel, Level, MapKernel, PackedKernel, PackedOp};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What an instruction does, or the first of several equal parts of it.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct RowSlice {
     kernel: Work,
     /// The operands, what is written first.
     pub sides: SmallVec<[Side; 4]>,
@@ -32,12 +32,12 @@ const ROWS: u64 = 16;
 enum Work {
     Map(Box<MapKernel>),
     Copy(Box<(Kernel, Nest)>),
-    Fold(Arc<Staged>),
+    Fold(Arc<PackedKernel>),
     Product(Box<Product>),
 }
 
 /// What an instruction does to each element.
-pub(super) enum Does<'a> {
+pub(super) enum ElementOp<'a> {
     Copy,
     Map(&'a MapKernel),
 }
@@ -55,8 +55,8 @@ pub struct Side {
 
 /// An instruction of several that go through the data together.
 #[derive(Clone, Debug)]
-pub struct Link {
-    pub part: Part,
+pub struct FusedOp {
+    pub part: RowSlice,
     /// Where its operands lie.
     pub places: SmallVec<[Place; 8]>,
     /// Where its operands lie in the scratch memory, by side: the byte there that stands for the first one of the span, while a
@@ -64,9 +64,9 @@ pub struct Link {
     pub homes: SmallVec<[Option<usize>; 4]>,
 }
 
-impl Link {
-    pub fn new(part: Part, places: SmallVec<[Place; 8]>) -> Link {
-        Link { part, places, homes: SmallVec::new() }
+impl FusedOp {
+    pub fn new(part: RowSlice, places: SmallVec<[Place; 8]>) -> FusedOp {
+        FusedOp { part, places, homes: SmallVec::new() }
     }
 
     fn home(&self, side: usize) -> Option<usize> {
@@ -74,36 +74,36 @@ impl Link {
     }
 }
 
-impl Part {
+impl RowSlice {
     /// All of a computing nest that the machine has vectors for.
-    pub fn of_map(operands: &[u8], kernel: &MapKernel) -> Option<Part> {
-        Part::map(operands, kernel, kernel.vectors()?.clone(), 1)
+    pub fn of_map(operands: &[u8], kernel: &MapKernel) -> Option<RowSlice> {
+        RowSlice::map(operands, kernel, kernel.vectors()?.clone(), 1)
     }
 
-    fn map(operands: &[u8], kernel: &MapKernel, nest: Nest, parts: u64) -> Option<Part> {
+    fn map(operands: &[u8], kernel: &MapKernel, nest: Nest, parts: u64) -> Option<RowSlice> {
         let (nest, sides, rounds) = divided(operands, nest, parts)?;
-        Some(Part { kernel: Work::Map(Box::new(kernel.over(nest))), sides, rounds, least: 1 })
+        Some(RowSlice { kernel: Work::Map(Box::new(kernel.over(nest))), sides, rounds, least: 1 })
     }
 
     /// All of a copy, of rows or of elements that change places.
-    pub fn of_copy(src: u8, dst: u8, nest: &Nest) -> Option<Part> {
+    pub fn of_copy(src: u8, dst: u8, nest: &Nest) -> Option<RowSlice> {
         let is_one = nest.bits[DST] == nest.bits[SRC];
-        is_one.then(|| Part::copy(&[dst, src], nest.clone(), 1))?
+        is_one.then(|| RowSlice::copy(&[dst, src], nest.clone(), 1))?
     }
 
-    fn copy(operands: &[u8], nest: Nest, parts: u64) -> Option<Part> {
+    fn copy(operands: &[u8], nest: Nest, parts: u64) -> Option<RowSlice> {
         let (nest, sides, rounds) = divided(operands, nest, parts)?;
         let kernel = Kernel::new(&nest, Level::best());
-        Some(Part { kernel: Work::Copy(Box::new((kernel, nest))), sides, rounds, least: 1 })
+        Some(RowSlice { kernel: Work::Copy(Box::new((kernel, nest))), sides, rounds, least: 1 })
     }
 
     /// All of a fold of rows, or of a product.
-    pub fn of_staged(staged: &Staged) -> Option<Part> {
-        Part::fold(staged, 1).or_else(|| Part::of_product(staged.product.as_ref()?))
+    pub fn of_staged(staged: &PackedKernel) -> Option<RowSlice> {
+        RowSlice::fold(staged, 1).or_else(|| RowSlice::of_product(staged.product.as_ref()?))
     }
 
-    fn fold(staged: &Staged, parts: u64) -> Option<Part> {
-        let (What::Reduce { func, to, extent: [rows, 1, depth], starts: false }, [input]) =
+    fn fold(staged: &PackedKernel, parts: u64) -> Option<RowSlice> {
+        let (PackedOp::Reduce { func, to, extent: [rows, 1, depth], starts: false }, [input]) =
             (staged.what, staged.inputs.as_slice())
         else {
             return None;
@@ -112,7 +112,7 @@ impl Part {
             return None;
         };
         let (mut from, mut into) = (from.clone(), into.clone());
-        // The buffer has a column for each row (`Stage::rows_of`), so its own rows become shorter.
+        // The buffer has a column for each row (`FusedStage::rows_of`), so its own rows become shorter.
         let ([along, across], [out]) = (from.dims.as_mut_slice(), into.dims.as_mut_slice()) else { return None };
         if across.extent != rows as u64 || out.extent != rows as u64 {
             return None;
@@ -126,7 +126,7 @@ impl Part {
             side(input.operand, &from, SRC, steps[1]?)?,
         ]);
         let mut part = staged.clone();
-        part.what = What::Reduce { func, to, extent: [rounds as usize, 1, depth], starts: false };
+        part.what = PackedOp::Reduce { func, to, extent: [rounds as usize, 1, depth], starts: false };
         let stages = part.inputs.iter_mut().chain([&mut part.output]);
         for (stage, nest) in stages.zip([from, into]) {
             stage.len /= parts as usize;
@@ -134,34 +134,34 @@ impl Part {
             stage.nests = SmallVec::from_iter([nest]);
         }
         part.inputs.iter_mut().for_each(|input| input.columns = rounds);
-        Some(Part { kernel: Work::Fold(Arc::new(part)), sides, rounds, least: ROWS })
+        Some(RowSlice { kernel: Work::Fold(Arc::new(part)), sides, rounds, least: ROWS })
     }
 
     /// All of a product.
-    pub fn of_product(product: &Product) -> Option<Part> {
+    pub fn of_product(product: &Product) -> Option<RowSlice> {
         let sides = product.sides()?;
-        Some(Part { kernel: Work::Product(Box::new(product.clone())), sides, rounds: 1, least: 1 })
+        Some(RowSlice { kernel: Work::Product(Box::new(product.clone())), sides, rounds: 1, least: 1 })
     }
 
     /// The first of so many equal parts of it; they divide its rounds.
-    pub fn first_of(&self, parts: u64) -> Option<Part> {
+    pub fn first_of(&self, parts: u64) -> Option<RowSlice> {
         if parts == 0 || !self.rounds.is_multiple_of(parts) {
             return None;
         }
         let operands: SmallVec<[u8; 4]> = self.sides.iter().map(|side| side.operand).collect();
         match &self.kernel {
-            Work::Map(kernel) => Part::map(&operands, kernel, kernel.vectors()?.clone(), parts),
-            Work::Copy(copy) => Part::copy(&operands, copy.1.clone(), parts),
-            Work::Fold(staged) => Part::fold(staged, parts),
+            Work::Map(kernel) => RowSlice::map(&operands, kernel, kernel.vectors()?.clone(), parts),
+            Work::Copy(copy) => RowSlice::copy(&operands, copy.1.clone(), parts),
+            Work::Fold(staged) => RowSlice::fold(staged, parts),
             Work::Product(_) => None,
         }
     }
 
     /// The loops of what is done element by element.
-    pub(super) fn elementwise(&self) -> Option<(&Nest, Does<'_>)> {
+    pub(super) fn elementwise(&self) -> Option<(&Nest, ElementOp<'_>)> {
         match &self.kernel {
-            Work::Map(kernel) => Some((kernel.vectors()?, Does::Map(kernel))),
-            Work::Copy(copy) => is_in_rows(&copy.1).then_some((&copy.1, Does::Copy)),
+            Work::Map(kernel) => Some((kernel.vectors()?, ElementOp::Map(kernel))),
+            Work::Copy(copy) => is_in_rows(&copy.1).then_some((&copy.1, ElementOp::Copy)),
             Work::Fold(_) | Work::Product(_) => None,
         }
     }
@@ -188,9 +188,9 @@ impl Part {
     }
 
     /// The fold of rows that it is, where the machine has a kernel for it.
-    pub(super) fn row_fold(&self) -> Option<RowsFolded> {
+    pub(super) fn row_fold(&self) -> Option<RowFoldPlan> {
         match &self.kernel {
-            Work::Fold(staged) => RowsFolded::of(staged),
+            Work::Fold(staged) => RowFoldPlan::of(staged),
             Work::Map(_) | Work::Copy(_) | Work::Product(_) => None,
         }
     }
@@ -285,23 +285,23 @@ fn side(operand: u8, nest: &Nest, k: usize, step: i64) -> Option<Side> {
 
 /// What runs on a strip: an instruction of a list by its number, or several that became acts.
 #[derive(Debug)]
-pub enum Stage {
+pub enum FusedStage {
     One(usize),
     Fused(Fused),
 }
 
 /// A stage whose operands were found inside their memories.
-enum Begins<'a> {
-    Map(Begun),
+enum BoundStage<'a> {
+    Map(BoundMap),
     Copy(&'a Kernel, [(*mut u8, isize); 2]),
-    Fold(BegunFold),
-    Acts(BegunActs),
+    Fold(BoundRowFold),
+    RegisterOps(BoundRegisterOps),
 }
 
 /// Runs stages of instructions so many times, each time on the next parts. Operands lie in memories, or in scratch memory.
 pub fn run_stages<M: AsMut<[u8]>>(
-    links: &[Link],
-    stages: &[Stage],
+    links: &[FusedOp],
+    stages: &[FusedStage],
     times: u64,
     memories: &mut [M],
     scratch: &mut [u8],
@@ -313,12 +313,12 @@ pub fn run_stages<M: AsMut<[u8]>>(
                 // SAFETY: one of the times that it was begun for; `memories` is borrowed and not touched in between.
                 unsafe {
                     match stage {
-                        Begins::Map(map) => map.run(number),
-                        Begins::Copy(kernel, [(to, step), (from, by)]) => {
+                        BoundStage::Map(map) => map.run(number),
+                        BoundStage::Copy(kernel, [(to, step), (from, by)]) => {
                             kernel.run_at(from.wrapping_offset(by * number), to.wrapping_offset(step * number));
                         }
-                        Begins::Fold(fold) => fold.run(number),
-                        Begins::Acts(acts) => acts.run(number),
+                        BoundStage::Fold(fold) => fold.run(number),
+                        BoundStage::RegisterOps(acts) => acts.run(number),
                     }
                 }
             }
@@ -335,12 +335,12 @@ pub fn run_stages<M: AsMut<[u8]>>(
 
 /// All stages, with pointers that come from one borrow of all memories; none where a part is something else.
 fn begin<'a, M: AsMut<[u8]>>(
-    links: &'a [Link],
-    stages: &[Stage],
+    links: &'a [FusedOp],
+    stages: &[FusedStage],
     times: i64,
     memories: &mut [M],
     scratch: &mut [u8],
-) -> Result<Option<Vec<Begins<'a>>>, OutOfBounds> {
+) -> Result<Option<Vec<BoundStage<'a>>>, OutOfBounds> {
     let (buffer, room) = (scratch.as_mut_ptr(), scratch.len());
     let start = |memory: &mut M| {
         let bytes = memory.as_mut();
@@ -348,7 +348,7 @@ fn begin<'a, M: AsMut<[u8]>>(
     };
     let all: SmallVec<[(*mut u8, usize); 32]> = memories.iter_mut().map(start).collect();
     // Where an operand starts, and the step to the next part: the first and the last part lie inside.
-    let side = |link: &Link, n: usize| {
+    let side = |link: &FusedOp, n: usize| {
         let home = link.home(n);
         let side = link.part.sides.get(n)?;
         if let Some(first) = home {
@@ -363,29 +363,29 @@ fn begin<'a, M: AsMut<[u8]>>(
         let found = OutOfBounds::check(span, place.at, len).and(OutOfBounds::check(span, last, len));
         Some(found.map(|()| (memory.wrapping_add(place.at), side.step as isize)))
     };
-    let side = |link: &Link, n: usize| side(link, n).unwrap_or(Err(OutOfBounds::NOWHERE));
+    let side = |link: &FusedOp, n: usize| side(link, n).unwrap_or(Err(OutOfBounds::NOWHERE));
     let mut begun = Vec::with_capacity(stages.len());
     for stage in stages {
         begun.push(match stage {
-            Stage::Fused(fused) => Begins::Acts(fused.begin((buffer, room), |n, k| {
+            FusedStage::Fused(fused) => BoundStage::RegisterOps(fused.begin((buffer, room), |n, k| {
                 let link = links.get(n).ok_or(OutOfBounds::NOWHERE)?;
                 let base = link.part.elementwise().map_or(0, |(nest, _)| nest.base[k]);
                 side(link, k).map(|(start, step)| (start.wrapping_offset(base as isize), step))
             })?),
-            Stage::One(n) => {
+            FusedStage::One(n) => {
                 let link = links.get(*n).ok_or(OutOfBounds::NOWHERE)?;
                 let mut at: SmallVec<[(*mut u8, isize); 4]> = SmallVec::new();
                 for k in 0..link.part.sides.len() {
                     at.push(side(link, k)?);
                 }
                 let begins = match &link.part.kernel {
-                    Work::Map(kernel) => kernel.begin(&at).map(Begins::Map),
+                    Work::Map(kernel) => kernel.begin(&at).map(BoundStage::Map),
                     Work::Copy(copy) => match at.as_slice() {
-                        [to, from] if copy.0.is_raw() => Some(Begins::Copy(&copy.0, [*to, *from])),
+                        [to, from] if copy.0.is_raw() => Some(BoundStage::Copy(&copy.0, [*to, *from])),
                         _ => None,
                     },
-                    Work::Fold(staged) => match (RowsFolded::of(staged), at.as_slice()) {
-                        (Some(folded), [to, from]) => Some(Begins::Fold(BegunFold::new(folded, *to, *from))),
+                    Work::Fold(staged) => match (RowFoldPlan::of(staged), at.as_slice()) {
+                        (Some(folded), [to, from]) => Some(BoundStage::Fold(BoundRowFold::new(folded, *to, *from))),
                         _ => None,
                     },
                     // It is alone, and finds its operands itself.

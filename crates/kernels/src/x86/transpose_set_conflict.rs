@@ -26,7 +26,11 @@ struct Stage([MaybeUninit<u8>; ROOM]);
 /// Safety: the contract of [`super::super::Raw`], with loops of at least a line of units, on a machine with AVX-512 F and
 /// BW.
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn crowded<const UNIT: usize, const N: usize>(src: *const u8, dst: *mut u8, inner: &Inner) {
+pub(super) unsafe fn transpose_set_conflict<const UNIT: usize, const N: usize>(
+    src: *const u8,
+    dst: *mut u8,
+    inner: &Inner,
+) {
     let mut stage = Stage([const { MaybeUninit::uninit() }; ROOM]);
     let stage = stage.0.as_mut_ptr().cast::<u8>();
     let Inner { a, b, .. } = inner;
