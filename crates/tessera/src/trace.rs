@@ -296,7 +296,7 @@ impl<'a> Walk<'a> {
                     (How::Filled(constant_text(&constants, elem)), Vec::new())
                 }
                 Source::Clobbered => (How::Clobbered, Vec::new()),
-                Source::RunningBlock => (How::NeverWritten, Vec::new()),
+                Source::Begun => (How::NeverWritten, Vec::new()),
             };
             let mut hop = self.hop(Some(event), how, depth);
             hop.to = to;

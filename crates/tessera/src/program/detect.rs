@@ -25,7 +25,7 @@ impl<const W: usize> Judge<W> {
     }
 }
 
-fn at<'a>(moment: &Moment<'a>) -> (OpId, detector::ReductionTurn<'a>) {
+fn at<'a>(moment: &Moment<'a>) -> (OpId, detector::Turn<'a>) {
     (moment.op, moment.turns)
 }
 
