@@ -7,7 +7,7 @@ use tessera::case::{Case, Expected};
 use tessera::compare::Tolerance;
 use tessera::fill::Fill;
 use tessera::npy::Array;
-use tessera::program::{Bindings, Content, From, Input, Inputs, Limits, Need, Refused, Setting, Shapes};
+use tessera::program::{Bindings, Content, From, Input, InputError, Inputs, Limits, Need, Setting, Shapes};
 use tessera::trace::Given;
 use tessera::{Diagnostic, Elem, Kernel, Literal, Number, Program};
 use tessera_ir::ValueId;
@@ -48,7 +48,7 @@ impl Ask {
         let kernel = program.kernel_or_entry(self.entry.as_deref()).map_err(said)?;
         let mut case = Case { entry: self.entry.clone(), fills_missing: true, ..Case::new(program) };
         (case.blocks, case.limits, case.inputs) = (self.blocks.unwrap_or(1).max(1), LIMITS, self.inputs(&kernel)?);
-        let bindings = case.bindings(&kernel).map_err(|Refused { label, error }| {
+        let bindings = case.bindings(&kernel).map_err(|InputError { label, error }| {
             let label = label.map_or(String::new(), |label| format!("{label}: "));
             format!("{label}{}", error.message())
         })?;

@@ -15,7 +15,7 @@
 
 use crate::compare::{Comparison, Tolerance, compare_bytes};
 use crate::npy::Array;
-use crate::program::{Bindings, Content, From, Inputs, IssueError, Kernel, Limits, Need, Outcome, Setting};
+use crate::program::{Bindings, Content, From, InputError, Inputs, Kernel, Limits, Need, Outcome, Setting};
 use crate::{Diagnostic, Error, Literal, Program};
 use std::borrow::Cow;
 use tessera_ir::ValueId;
@@ -65,7 +65,7 @@ pub enum Status {
     /// All is as it must be.
     Passed,
     /// The program is illegal.
-    IssueError,
+    Refused,
     /// An error stopped the run.
     Stopped,
     /// An output is not what it must be.
@@ -79,13 +79,13 @@ pub enum Status {
 impl Status {
     /// Every one.
     pub const ALL: [Status; 6] =
-        [Status::Passed, Status::IssueError, Status::Stopped, Status::Differs, Status::Unreported, Status::Unbound];
+        [Status::Passed, Status::Refused, Status::Stopped, Status::Differs, Status::Unreported, Status::Unbound];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Status::Passed => "passed",
-            Status::IssueError => "refused",
+            Status::Refused => "refused",
             Status::Stopped => "stopped",
             Status::Differs => "differs",
             Status::Unreported => "unreported",
@@ -141,7 +141,7 @@ impl Case {
             (Some(rule), _) => {
                 (report.status, report.message) = (Status::Unreported, format!("{rule} is not reported"))
             }
-            (None, Status::IssueError | Status::Stopped) => {
+            (None, Status::Refused | Status::Stopped) => {
                 (report.status, report.message) = (Status::Passed, String::new())
             }
             _ => {}
@@ -157,16 +157,16 @@ impl Case {
 
     fn try_run(&self, report: &mut Report) -> Result<(), (Status, String)> {
         report.found = self.program.check();
-        stop_at(&report.found, Status::IssueError)?;
+        stop_at(&report.found, Status::Refused)?;
         if !self.rules.is_empty() && self.expect.is_empty() && self.unreported(&report.found).is_none() {
             return Ok(());
         }
         let kernel = self.program.kernel_or_entry(self.entry.as_deref());
         let kernel = kernel.map_err(|error| {
             report.found.extend(error.diagnostics().cloned());
-            (Status::IssueError, sentence(error.diagnostic()))
+            (Status::Refused, sentence(error.diagnostic()))
         })?;
-        let mut bindings = self.bindings(&kernel).map_err(|IssueError { label, error }| {
+        let mut bindings = self.bindings(&kernel).map_err(|InputError { label, error }| {
             let label = label.map_or(String::new(), |label| format!("{label}: "));
             (Status::Unbound, format!("{label}{}", error.message()))
         })?;
@@ -193,7 +193,7 @@ impl Case {
     }
 
     /// What the kernel runs with.
-    pub fn bindings(&self, kernel: &Kernel) -> Result<Bindings, IssueError> {
+    pub fn bindings(&self, kernel: &Kernel) -> Result<Bindings, InputError> {
         let (mut bindings, mut open) = kernel.bind_inputs(self.inputs.clone(), self.blocks)?;
         if self.fills_missing {
             let suggestion = kernel.suggest(&bindings.inputs, self.blocks);

@@ -29,7 +29,7 @@ pub use arguments::Argument;
 pub use bind::{Literal, Need};
 pub use call::{Data, Outputs, Shapes, tile_shape};
 pub use extents::Extents;
-pub use inputs::{Content, From, Inputs, IssueError, Setting};
+pub use inputs::{Content, From, InputError, Inputs, Setting};
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
 pub use sync::{SyncPlace, SyncRow, Synced};

@@ -178,9 +178,9 @@ fn tree(node: &Node) -> serde_json::Value {
         Node::Cut => serde_json::json!({ "cut": true }),
         Node::Apply { function, to, args, more } => {
             let function = match function {
-                Written::Notation(notation) | Written::Between(notation) => (*notation).to_string(),
-                Written::Call(name) | Written::Before(name) => name.clone(),
-                Written::Bit(bit) => format!("bit {bit}"),
+                Notated::Notation(notation) | Notated::Between(notation) => (*notation).to_string(),
+                Notated::Call(name) | Notated::Before(name) => name.clone(),
+                Notated::Bit(bit) => format!("bit {bit}"),
             };
             let args: Vec<_> = args.iter().map(tree).collect();
             serde_json::json!({ "function": function, "type": to.to_string(), "args": args, "more": more })

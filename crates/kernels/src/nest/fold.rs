@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 /// Folds nests that may run in any order. They move the same elements afterwards.
 ///
 /// ```
-/// use tessera_exec::nest::{Dim, Nest, fold};
+/// use tessera_kernels::nest::{Dim, Nest, fold};
 /// let row = |r: i64| Nest {
 ///     bits: [8, 8, 0, 0],
 ///     base: [64 * r, 100 * r, 0, 0],

@@ -21,7 +21,7 @@ pub struct Operand<'a, const D: usize = 2> {
 /// The nests over a domain of `D` axes; the first of at most four operands is written. An empty domain has none.
 ///
 /// ```
-/// use tessera_exec::nest::{Map, Operand, lower};
+/// use tessera_kernels::nest::{Map, Operand, lower};
 /// use tessera_isa::layout::Layout;
 /// let nd = Layout::row_major(4, 8, 8);
 /// let whole = Operand { layout: &nd, map: Map::SAME, bits: 32 };

@@ -58,22 +58,22 @@ pub struct Inputs {
 
 /// Why something cannot be bound.
 #[derive(Debug)]
-pub struct IssueError {
+pub struct InputError {
     /// The contents that it is about.
     pub label: Option<String>,
     /// What is wrong.
     pub error: Error,
 }
 
-impl std::convert::From<Error> for IssueError {
+impl std::convert::From<Error> for InputError {
     fn from(error: Error) -> Self {
-        IssueError { label: None, error }
+        InputError { label: None, error }
     }
 }
 
-impl IssueError {
-    fn about(label: &str, error: Error) -> IssueError {
-        IssueError { label: Some(label.to_string()), error }
+impl InputError {
+    fn about(label: &str, error: Error) -> InputError {
+        InputError { label: Some(label.to_string()), error }
     }
 }
 
@@ -103,7 +103,7 @@ impl Kernel {
         &self,
         mut inputs: Inputs,
         blocks: u32,
-    ) -> std::result::Result<(Bindings, Vec<ValueId>), IssueError> {
+    ) -> std::result::Result<(Bindings, Vec<ValueId>), InputError> {
         let mut bindings = Bindings { blocks: blocks.max(1), ..Bindings::default() };
         for Content { name, label, from } in &mut inputs.contents {
             let value = self.argument(name)?;
@@ -119,7 +119,7 @@ impl Kernel {
                 From::Raw(bytes) => self.bind_raw(value, std::mem::take(bytes)),
                 From::Fill(_) => continue,
             };
-            bindings.add(self, value, input.map_err(|error| IssueError::about(label, error))?)?;
+            bindings.add(self, value, input.map_err(|error| InputError::about(label, error))?)?;
         }
         self.bind_settings(&inputs, &mut bindings)?;
         let open = self.bind_fills(&inputs, &mut bindings)?;
@@ -149,7 +149,7 @@ impl Kernel {
     }
 
     /// Makes up contents; gives the arguments whose extents are not known.
-    fn bind_fills(&self, inputs: &Inputs, bindings: &mut Bindings) -> std::result::Result<Vec<ValueId>, IssueError> {
+    fn bind_fills(&self, inputs: &Inputs, bindings: &mut Bindings) -> std::result::Result<Vec<ValueId>, InputError> {
         let mut fills: Vec<(ValueId, Fill, String)> = Vec::new();
         for content in &inputs.contents {
             if let From::Fill(fill) = content.from {
@@ -164,7 +164,7 @@ impl Kernel {
                 Some(content) if matches!(content.from, From::Fill(_)) => {}
                 Some(_) => {
                     let error = Error::request(format!("%{} has the extents of its file", bare(name)));
-                    return Err(IssueError::about(&label, error));
+                    return Err(InputError::about(&label, error));
                 }
             }
         }
@@ -178,7 +178,7 @@ impl Kernel {
             match self.bind_fill(value, fill, shape.as_deref(), &extents) {
                 Ok(Some(input)) => bindings.add(self, value, input)?,
                 Ok(None) => open.push(value),
-                Err(error) => return Err(IssueError::about(&label, error)),
+                Err(error) => return Err(InputError::about(&label, error)),
             }
         }
         Ok(open)

@@ -9,7 +9,7 @@ use crate::render::timeline::{Shown, draw, events, page};
 use crate::session::{FINE, Failure, Outcome, Session, UNDECIDED, USAGE_ERROR};
 use crate::words;
 use std::path::{Path, PathBuf};
-use tessera::program::{Inputs, Refused, Setting, TimelineOptions};
+use tessera::program::{InputError, Inputs, Setting, TimelineOptions};
 use tessera::{Error, ErrorKind, Profile, costs};
 
 /// The largest file of costs.
@@ -73,7 +73,7 @@ pub fn run(args: &Args, file: &Path, session: &mut Session<'_>, loaded: &Loaded)
         ..Inputs::default()
     };
     let found =
-        kernel.bind_inputs(inputs, own.blocks).map_err(|Refused { error, .. }| error).and_then(|(bindings, _)| {
+        kernel.bind_inputs(inputs, own.blocks).map_err(|InputError { error, .. }| error).and_then(|(bindings, _)| {
             options.values = kernel.integers(&bindings);
             kernel.timeline(&options)
         });

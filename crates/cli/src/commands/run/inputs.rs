@@ -7,7 +7,7 @@ use crate::words;
 use std::path::Path;
 use tessera::Error;
 use tessera::npy::Array;
-use tessera::program::{Bindings, Content, From, Inputs, Refused};
+use tessera::program::{Bindings, Content, From, InputError, Inputs};
 
 const MAX_INPUT: u64 = 4 << 30;
 
@@ -89,7 +89,7 @@ pub fn read_array(session: &mut Session<'_>, file: &Path) -> Result<Array, Stop>
     Array::parse_owned(bytes).map_err(wrong)
 }
 
-fn refused(Refused { label, error }: Refused) -> Stop {
+fn refused(InputError { label, error }: InputError) -> Stop {
     match label {
         Some(label) => Stop::binding(format!("{label}: {}", words::sentence(&error))),
         None => error.into(),
