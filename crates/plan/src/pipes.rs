@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use tessera_ir::{BlockId, Core, Func, Module, Op, OpId, OpKind, Runs, ValueId};
-use tessera_isa::ops::{Bind, Form, Opcode, Pipe, Role};
+use tessera_isa::ops::{Form, Opcode, Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
 
@@ -191,7 +191,7 @@ impl Order<'_> {
         if first {
             self.pipes.ops.push((id, pipe));
         }
-        if matches!(opcode.binds(self.profile), Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale)) {
+        if opcode.only_names(self.profile) {
             return;
         }
         self.time += 1;

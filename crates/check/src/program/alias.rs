@@ -3,12 +3,11 @@
 //! cpu copies and the others share the storage, so such a program means two things. Reads and writes go through views
 //! to the storage behind them; a write of the whole tile makes what the other one wrote before it not matter.
 
-use super::operand::Operand;
-use super::state::Val;
 use super::walk::Walk;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
+use tessera_absint::Operands;
 use tessera_ir::Op;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::Inst;
@@ -113,50 +112,45 @@ impl Aliases {
 }
 
 impl Walk<'_> {
-    pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
+    pub(super) fn alias(&mut self, op: &Op, inst: &Inst, operands: &Operands) {
         let reshapes = inst.op.info().binds == Some(Bind::Bytes);
         let storage = |n: usize| self.state.objects[n].storage;
         // Most instructions touch no tile that was ever reshaped, and need not look at the pairs.
-        let mut touched = op.operands.iter().filter_map(|o| match self.get(o.arg.value()?) {
-            Val::Tile(object) => Some(storage(object)),
-            _ => None,
-        });
-        if !reshapes && !touched.any(|tile| self.state.aliases.knows(tile)) {
+        let mut touched = op.operands.iter().filter_map(|o| self.state.tile(o.arg)).map(storage);
+        if !reshapes && !touched.any(|tile| self.aliases.knows(tile)) {
             return;
         }
         let effects = effects(inst);
         let mut read = Vec::new();
         let mut written = Vec::new();
-        for (operand, touch) in operands.iter().zip(&effects.tiles) {
+        for ((_, object), touch) in operands.iter().zip(&effects.tiles) {
             // On hardware a TRESHAPE moves nothing, and yet gives on what src holds.
             if touch.reads() || reshapes && touch.role == Role::Src {
-                read.push(storage(operand.object));
+                read.push(storage(*object));
             }
             if touch.writes() {
-                written.push((storage(operand.object), touch.covers));
+                written.push((storage(*object), touch.covers));
             }
         }
         for init in op.operands.iter().filter(|o| o.role == Role::Init) {
-            if let Some(Val::Tile(object)) = init.arg.value().map(|v| self.get(v)) {
-                read.push(storage(object));
-            }
+            read.extend(self.state.tile(init.arg).map(storage));
         }
-        let find = |role: Role| Some(storage(operands.iter().find(|o| o.role == role)?.object));
+        let find = |role: Role| Some(storage(operands.iter().find(|o| o.0 == role)?.1));
         let shared = find(Role::Src).zip(find(Role::Dst)).filter(|(src, dst)| reshapes && src != dst);
-        if read.iter().any(|tile| self.state.aliases.is_stale(*tile)) {
+        if read.iter().any(|tile| self.aliases.is_stale(*tile)) {
             let what = "the tile that is read shares its storage with one written since their TRESHAPE on a2a3 and a5, \
                         and is a copy of its own on cpu";
             let fault = Fault::new("treshape-alias", what).help("read it before the write, or write another tile");
-            self.found(op, operands, fault);
+            self.found_on(op, operands, fault);
         }
         if reshapes {
             if let Some((src, dst)) = shared {
-                self.state.aliases.share(src, dst);
+                self.aliases.share(src, dst);
             }
             return;
         }
         for (tile, whole) in written {
-            self.state.aliases.write(tile, whole);
+            self.aliases.write(tile, whole);
         }
     }
 }

@@ -5,7 +5,6 @@ use super::walk::Walk;
 use tessera_ir::{Func, Module, Op, OpKind, Runs};
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::Bind;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
 
@@ -51,26 +50,25 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
 /// Does an instruction touch a tile's bytes or write global memory?
 fn touches(op: &Op, profile: Profile) -> bool {
     let OpKind::Pto(opcode, _) = op.kind else { return false };
-    let only_names = matches!(opcode.binds(profile), Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale));
     let info = opcode.info();
     let prints_a_tile = matches!(info.sem, Sem::Prints) && !info.forms.is_empty();
-    !only_names && (info.sem.computes() || matches!(info.sem, Sem::Stores | Sem::Gets) || prints_a_tile)
+    !opcode.only_names(profile) && (info.sem.computes() || matches!(info.sem, Sem::Stores | Sem::Gets) || prints_a_tile)
 }
 
 impl Walk<'_> {
     /// `kind-pipe`: the core has the pipe that does it.
     pub(super) fn check_pipe(&mut self, op: &Op, inst: &Inst) {
         let Some(core) = self.core.filter(|_| !self.report.refused.contains_key(&op.span)) else { return };
-        if !touches(op, self.profile) {
+        if !touches(op, self.state.profile) {
             return;
         }
-        let pipe = inst.op.pipe(inst.form, self.profile, inst.tiles.iter().map(|arg| (arg.role, arg.tile)));
+        let pipe = inst.op.pipe(inst.form, self.state.profile, inst.tiles.iter().map(|arg| (arg.role, arg.tile)));
         if core.has(pipe) {
             return;
         }
         let what = format!("{} runs on pipe {pipe} here, which the {core} core does not have", inst.op);
         let mut fault = Fault::new("kind-pipe", what).help(format!("move it into code for the {} core", core.other()));
-        if self.profile == Profile::Cpu {
+        if self.state.profile == Profile::Cpu {
             fault.severity = Severity::Warning;
         }
         self.report.fault(op, "", fault);

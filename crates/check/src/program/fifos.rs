@@ -429,8 +429,7 @@ impl Check<'_> {
             }
             let stored = op.operand(Role::Global).and_then(|o| o.arg.value());
             let stored = stored.filter(|v| matches!(opcode.info().sem, Sem::Stores) && slots.contains(v));
-            let views = !matches!(opcode.binds(self.profile), None | Some(Bind::New | Bind::Address | Bind::Scale));
-            if views && is_slot(src) {
+            if opcode.is_view(self.profile) && is_slot(src) {
                 slots.extend(op.dsts().into_iter().map(|(_, dst)| dst));
                 return;
             }

@@ -1,6 +1,6 @@
 //! Whole programs: a walk over the IR that knows what can be known without running it.
 //!
-//! Scalars are known or not; tiles have a type, a layout, a place and valid extents, each known or not ([`state`]).
+//! Scalars are known or not; tiles have a type, a layout, a place and valid extents, each known or not ([`tessera_absint`]).
 //! Loops with constant bounds are walked iteration by iteration while a budget lasts, others once with everything that
 //! changes in them unknown; a branch whose condition is known is the only one walked. Code that is never reached is
 //! checked too, as far as types go. At every instruction the walk builds an `Inst` and asks [`crate::check`].
@@ -13,13 +13,12 @@ mod fifos;
 mod global;
 mod operand;
 mod report;
-mod state;
-mod tiles;
 mod walk;
 
 use report::Report;
 use rustc_hash::FxHashSet;
 use tessera_ir::inline::{inline, join};
+use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, NameId, OpKind};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::inst::Inst;
@@ -37,7 +36,12 @@ pub fn check_program(module: &Module, func: &Func, profile: Profile) -> Vec<Diag
 fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
     cores::check(module, func, profile, report);
     fifos::check(module, func, profile, report);
-    Walk::new(module, func, profile, report).run();
+    let broken = tessera_ir::verify(module, func);
+    if !broken.is_empty() {
+        return report.diagnostics.extend(broken);
+    }
+    let constants = Constants::new(module, func);
+    Walk::new(module, func, profile, &constants, report).run();
 }
 
 /// The findings of every function of a module: the entry with its calls inlined, then each function that it does not

@@ -1,25 +1,32 @@
-//! The walk: control flow and scalars.
+//! The walk: what is known of numbers and places, and loops.
 
+use super::alias::Aliases;
 use super::report::Report;
-use super::state::{Outcome, State, Val};
-use super::tiles::TypeFacts;
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-use tessera_ir::edges::{Control, For, If, Select, While};
-use tessera_ir::scalar::Constants;
-use tessera_ir::{
-    Arg, BlockId, Core, Func, Module, Op, OpKind, Operand, Runs, ScalarType, Sign, Type, ValueId, scalar,
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::convert::Infallible;
+use tessera_absint::{
+    Analysis, Binding, ControlFlow, Origin, PlaceOf, State, Step, Tiles, TypeFacts, Val, Vals, ViewOf,
 };
-use tessera_isa::codec::{Number, Overflow};
-use tessera_isa::diag::{Fault, Span};
-use tessera_isa::inst::Inst;
-use tessera_isa::ops::Opcode;
+use tessera_ir::edges::{For, If, While};
+use tessera_ir::scalar::{self, Constants};
+use tessera_ir::{
+    Arg, BlockId, Core, Def, Func, Module, Op, OpId, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
+};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
+use tessera_isa::inst::{Inst, Place, Root, ViewTag, ViewTags};
+use tessera_isa::ops::{Form, Opcode, Text};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::Sem;
+use tessera_isa::tile::{Loc, Tile};
+
+use crate::rules::{memory, tile, valid};
 
 /// How many operations are visited before loops are no longer walked iteration by iteration.
 const BUDGET: usize = 100_000;
 
-pub(super) type Values = SmallVec<[Val; 2]>;
+/// A scalar that is known or not.
+pub(super) type Constant = Option<Number>;
 
 /// A loop that is being walked iteration by iteration.
 struct Frame {
@@ -29,19 +36,13 @@ struct Frame {
 }
 
 pub(super) struct Walk<'a> {
-    pub module: &'a Module,
-    pub func: &'a Func,
-    pub profile: Profile,
-    pub state: State,
+    pub state: State<'a, Constant, Option<Root>>,
     pub report: &'a mut Report,
-    /// By type of the module.
-    pub types: Vec<Option<TypeFacts>>,
-    /// Integers that are the same whenever the program runs.
-    pub constants: Constants,
-    /// Addresses that TASSIGN gives to values before their definition (syntax.md 1).
-    pub early: FxHashMap<ValueId, Option<i128>>,
+    pub aliases: Aliases,
     /// The number of the next automatic storage.
-    pub next_auto: u32,
+    next_auto: u32,
+    /// Types of Left tiles whose written outer order was replaced, which was told.
+    replaced: FxHashSet<TypeId>,
     /// The kind of core whose code is walked.
     pub core: Option<Core>,
     /// In code that is never reached no value means anything.
@@ -53,214 +54,148 @@ pub(super) struct Walk<'a> {
     frames: Vec<Frame>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(module: &'a Module, func: &'a Func, profile: Profile, report: &'a mut Report) -> Self {
-        Walk {
-            module,
-            func,
-            profile,
-            state: State::new(func.values.len()),
-            report,
-            types: Vec::new(),
-            constants: Constants::default(),
-            early: FxHashMap::default(),
-            next_auto: 0,
-            core: if let Runs::One(core) = func.runs() { Some(core) } else { None },
-            dead: false,
-            passed: FxHashMap::default(),
-            visited: vec![false; func.ops.len()],
-            budget: BUDGET,
-            frames: Vec::new(),
-        }
+impl<'a> Analysis<'a> for Walk<'a> {
+    type Int = Constant;
+    /// None for global memory, and where nothing is known.
+    type Root = Option<Root>;
+    type Stop = Infallible;
+    type Own = Aliases;
+
+    fn state(&self) -> &State<'a, Constant, Option<Root>> {
+        &self.state
     }
 
-    pub(super) fn run(mut self) {
-        let broken = tessera_ir::verify(self.module, self.func);
-        if !broken.is_empty() {
-            return self.report.diagnostics.extend(broken);
-        }
-        self.constants = Constants::new(self.module, self.func);
-        self.func.args.iter().for_each(|arg| self.set_by_type(*arg, true));
-        self.block(self.func.body);
-        self.dead = true;
-        self.sweep(self.func.body);
+    fn state_mut(&mut self) -> &mut State<'a, Constant, Option<Root>> {
+        &mut self.state
     }
 
-    pub(super) fn get(&self, value: ValueId) -> Val {
-        self.state.env[value.index()]
+    fn constant(&self, n: i64) -> Constant {
+        Some(Number::Int(n.into()))
     }
 
-    pub(super) fn set(&mut self, value: ValueId, val: Val) {
-        self.state.env[value.index()] = val;
+    fn unknown(&mut self) -> Constant {
+        None
     }
 
-    pub(super) fn ty(&self, value: ValueId) -> &'a Type {
-        self.module.types.get(self.func.value(value).ty)
-    }
-
-    pub(super) fn scalar_type(&self, value: ValueId) -> ScalarType {
-        match self.ty(value) {
-            Type::Scalar(ty) => *ty,
-            _ => ScalarType::Index,
-        }
-    }
-
-    /// The scalar at an operand's place, as its type reads it, where known.
-    pub(super) fn number(&self, arg: Arg) -> Option<Number> {
-        if self.dead {
-            return None;
-        }
-        let Val::Scalar(Some(number)) = self.val(arg) else { return None };
-        match (arg.value().map(|v| self.scalar_type(v)), number) {
-            (Some(ScalarType::Int(n, Sign::Unsigned)), Number::Int(v)) => {
-                Some(Number::Int(scalar::unsigned(v as i64, n.into()).into()))
-            }
-            _ => Some(number),
-        }
-    }
-
-    pub(super) fn int(&self, arg: Arg) -> Option<i128> {
-        match self.number(arg)? {
-            Number::Int(v) => Some(v),
-            Number::Float(_) => None,
-        }
-    }
-
-    /// ", at iteration %i = 2", where a loop is past its first iteration.
-    pub(super) fn iteration(&self) -> String {
-        if self.frames.iter().all(|f| f.first) {
-            return String::new();
-        }
-        let at = self.frames.iter().map(|f| {
-            let name = self.module.names.text(self.func.value(f.variable).name);
-            format!("%{name} = {}", f.value)
-        });
-        format!(", at iteration {}", at.collect::<Vec<_>>().join(", "))
-    }
-
-    pub(super) fn block(&mut self, block: BlockId) {
-        let func = self.func;
-        for id in &func.block(block).ops {
-            self.visited[id.index()] = true;
-            self.budget = self.budget.saturating_sub(1);
-            self.op(func.op(*id));
-        }
-    }
-
-    fn val(&self, arg: Arg) -> Val {
-        match arg {
-            Arg::Value(v) => self.get(v),
-            Arg::Int(v) => Val::Scalar(Some(Number::Int(v.into()))),
-        }
-    }
-
-    fn vals(&self, operands: &[Operand]) -> Values {
-        operands.iter().map(|o| self.val(o.arg)).collect()
-    }
-
-    /// The integer at an operand's place as it is kept, whatever its type reads it as.
-    fn bits(&self, arg: Arg) -> Option<i128> {
-        match self.val(arg) {
-            Val::Scalar(Some(Number::Int(v))) => Some(v),
+    fn known(&self, n: &Constant) -> Option<i128> {
+        match n {
+            Some(Number::Int(n)) => Some(*n),
             _ => None,
         }
     }
 
-    fn truth(&self, condition: Arg) -> Option<bool> {
-        self.bits(condition).map(|v| v != 0)
+    fn sum(&mut self, a: &Constant, b: &Constant) -> Constant {
+        self.known(a).zip(self.known(b)).map(|(a, b)| Number::Int(a.saturating_add(b)))
     }
 
-    fn op(&mut self, op: &Op) {
-        match &op.kind {
-            OpKind::Pto(opcode, form) => self.instruction(op, *opcode, *form),
-            // What is not of the table changes tiles in unknown ways; its results are values of their types.
-            OpKind::Other(_) | OpKind::Call(_) => self.set_unknowns(&op.results),
-            OpKind::Constant(value) => self.constant(op, *value),
-            OpKind::Dense(_) => op.results.iter().for_each(|vector| self.set_by_type(*vector, true)),
-            OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
-            OpKind::Float(_) | OpKind::CmpFloat(_) => self.set_unknowns(&op.results),
-            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => match Control::of(self.func, op) {
-                Ok(Control::For(f)) => self.repeat(op, f),
-                Ok(Control::If(i)) => {
-                    let outside = self.core;
-                    self.core = outside.or(op.section_core());
-                    self.choose(i);
-                    self.core = outside;
-                }
-                Ok(Control::While(w)) => self.repeat_while(op, w),
-                Ok(Control::Select(s)) => self.select(s),
-                Err(broken) => self.report.diagnostics.push(*broken),
-            },
-            OpKind::Yield | OpKind::Condition | OpKind::Return => {}
-        }
+    fn product(&mut self, a: &Constant, b: &Constant) -> Constant {
+        self.known(a).zip(self.known(b)).map(|(a, b)| Number::Int(a.saturating_mul(b)))
     }
 
-    fn constant(&mut self, op: &Op, value: Number) {
-        let Some(result) = op.results.first() else { return };
-        let ty = self.scalar_type(*result);
-        let value = match (ty, value) {
-            (ScalarType::Float(elem), Number::Float(v)) if elem.encode_exact(&value).is_none() => {
-                elem.decode(elem.encode_f64(v, Overflow::Infinity))
+    fn either_int(&mut self, a: &Constant, b: &Constant) -> Constant {
+        a.filter(|_| a == b)
+    }
+
+    fn read(&self, arg: Arg) -> Option<Constant> {
+        let Val::Scalar(number) = self.val(arg) else { return None };
+        let number = number.filter(|_| !self.dead);
+        Some(match (arg.value().map(|v| self.state.scalar_type(v)), number) {
+            (Some(ScalarType::Int(n, Sign::Unsigned)), Some(Number::Int(v))) => {
+                Some(Number::Int(scalar::unsigned(v as i64, n.into()).into()))
             }
-            (ScalarType::Float(_), _) | (_, Number::Float(_)) => value,
-            (_, Number::Int(v)) => Number::Int(scalar::wrap(v as i64, ty.bits()).into()),
-        };
-        self.set(*result, Val::Scalar((!self.dead).then_some(value)));
+            _ => number,
+        })
     }
 
-    fn compute(&mut self, op: &Op) {
-        let Some(result) = op.results.first() else { return };
-        let int = |arg: Arg| self.bits(arg).map(|v| v as i64);
+    fn number(&self, arg: Arg) -> Option<Number> {
+        self.read(arg).flatten()
+    }
+
+    fn literal(&mut self, _: ValueId, number: Number) -> Constant {
+        (!self.dead).then_some(number)
+    }
+
+    fn scalar(&mut self, _: ValueId, _: Origin) -> Constant {
+        None
+    }
+
+    fn compute(&mut self, op: &Op) -> Constant {
+        let int = |arg: Arg| match self.val(arg) {
+            Val::Scalar(Some(Number::Int(v))) => Some(v as i64),
+            _ => None,
+        };
         // What has no value is not known here; the run reports it.
-        let value = scalar::compute(self.module, self.func, op, int).and_then(Result::ok).filter(|_| !self.dead);
-        self.set(*result, Val::Scalar(value.map(|v| Number::Int(v.into()))));
+        let value = scalar::compute(self.state.module, self.state.func, op, int).and_then(Result::ok);
+        value.filter(|_| !self.dead).map(|v| Number::Int(v.into()))
     }
 
-    fn select(&mut self, s: Select<'_>) {
-        let [yes, no] = s.choices.map(|c| self.val(c.arg));
-        let chosen = match self.truth(s.condition) {
-            Some(true) => yes,
-            Some(false) => no,
-            None => self.state.either(yes, no),
-        };
-        self.set_all(s.results, &[chosen]);
+    fn buffer(&mut self, _: ValueId, origin: Origin) -> PlaceOf<'a, Self> {
+        // An argument starts where its buffer does.
+        PlaceOf::<Self> { root: None, at: (origin == Origin::Argument).then_some(Number::Int(0)) }
     }
 
-    fn set_all(&mut self, to: &[ValueId], values: &[Val]) {
-        for (value, val) in to.iter().zip(values) {
-            self.set(*value, *val);
+    fn storage(&mut self, _: ValueId, _: &Tile, origin: Origin) -> PlaceOf<'a, Self> {
+        if origin == Origin::Found {
+            return self.anywhere();
         }
+        self.next_auto += 1;
+        PlaceOf::<Self> { root: Some(Root::Auto(self.next_auto)), at: self.constant(0) }
     }
 
-    fn choose(&mut self, i: If<'_>) {
-        let walk = |this: &mut Self, n: usize| {
-            this.block(i.blocks[n]);
-            this.vals(i.yields[n])
-        };
-        if let Some(yes) = self.truth(i.condition) {
-            let values = walk(self, usize::from(!yes));
-            return self.set_all(i.results, &values);
+    fn anywhere(&mut self) -> PlaceOf<'a, Self> {
+        PlaceOf::<Self> { root: None, at: None }
+    }
+
+    fn memory(loc: Loc) -> Option<Root> {
+        Some(Root::Memory(loc))
+    }
+
+    fn pointee(&mut self, _: usize) -> PlaceOf<'a, Self> {
+        PlaceOf::<Self> { root: None, at: self.constant(0) }
+    }
+
+    fn own(&self) -> Aliases {
+        self.aliases.clone()
+    }
+
+    fn set_own(&mut self, own: Aliases) {
+        self.aliases = own;
+    }
+
+    fn join_own(&mut self, a: Aliases, b: Aliases) {
+        self.aliases = a;
+        self.aliases.join(b);
+    }
+
+    fn visit(&mut self, id: OpId, op: &'a Op) -> Step<'a, Self> {
+        self.visited[id.index()] = true;
+        self.budget = self.budget.saturating_sub(1);
+        self.op(id, op)
+    }
+
+    fn instruction(&mut self, _: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Step<'a, Self> {
+        match opcode.info().text {
+            Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),
+            Text::Attributes if matches!(opcode.info().sem, Sem::RoundsF32 { .. }) => {
+                let mut inst = Inst::new(opcode, form, self.state.profile);
+                inst.attrs = op.known_attrs().clone();
+                crate::check(&inst).into_iter().for_each(|fault| self.found(op, fault));
+            }
+            _ if self.transfer(op, opcode) => {}
+            _ => self.on_tiles(op, opcode, form),
         }
-        let (yes, then) = self.apart(|this| walk(this, 0));
-        let (no, otherwise) = self.apart(|this| walk(this, 1));
-        self.state.join(then, otherwise);
-        let values: Values = yes.into_iter().zip(no).map(|(a, b)| self.state.either(a, b)).collect();
-        self.set_all(i.results, &values);
+        Ok(())
     }
 
-    /// Walks something and takes back what it changed.
-    fn apart(&mut self, walk: impl FnOnce(&mut Self) -> Values) -> (Values, Outcome) {
-        let mark = self.state.branch();
-        let values = walk(self);
-        (values, self.state.undo(&mark))
+    fn branch(&mut self, _: OpId, op: &'a Op, i: If<'a>) -> Step<'a, Self> {
+        let outside = self.core;
+        self.core = outside.or(op.section_core());
+        let walked = self.choose(i);
+        self.core = outside;
+        walked
     }
 
-    /// Is this a turn of a loop that is walked turn by turn?
-    pub(super) fn in_turn(&self) -> bool {
-        !self.frames.is_empty()
-    }
-
-    fn repeat(&mut self, op: &Op, f: For<'_>) {
+    fn repeat(&mut self, _: OpId, op: &'a Op, f: For<'a>) -> Step<'a, Self> {
         let known = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         if let Some(step) = known.2.filter(|step| *step <= 0) {
             let fault = Fault::new("loop", format!("the loop steps by {step}")).help("a step is at least 1");
@@ -274,96 +209,253 @@ impl<'a> Walk<'a> {
             while i < upper && self.budget > 0 {
                 // An empty body costs too.
                 self.budget = self.budget.saturating_sub(1);
-                self.set(f.variable, Val::Scalar(Some(Number::Int(i))));
-                self.set_all(f.carried, &carried);
+                self.state.set(f.variable, Val::Scalar(Some(Number::Int(i))));
+                self.state.set_all(f.carried, carried);
                 self.frames.push(Frame { variable: f.variable, value: i, first: i == lower });
-                self.block(f.body);
+                self.block(f.body)?;
                 self.frames.pop();
                 carried = self.vals(f.yields);
                 i = i.saturating_add(step);
             }
             if i >= upper {
-                return self.set_all(f.results, &carried);
+                self.state.set_all(f.results, carried);
+                return Ok(());
             }
         }
-        let yielded = self.once(op, f.yields);
-        let results: Values = carried.into_iter().zip(yielded).map(|(a, b)| self.state.either(a, b)).collect();
-        self.set_all(f.results, &results);
+        let yielded = self.once(op, f.yields)?;
+        let results: Vals<Constant> = carried.into_iter().zip(yielded).map(|(a, b)| self.either(a, b)).collect();
+        self.state.set_all(f.results, results);
+        Ok(())
     }
 
-    fn repeat_while(&mut self, op: &Op, w: While<'_>) {
+    fn repeat_while(&mut self, _: OpId, op: &'a Op, w: While<'a>) -> Step<'a, Self> {
         let mut carried = self.vals(w.inits);
         while self.budget > 0 {
-            self.set_all(w.carried, &carried);
-            self.block(w.before);
+            self.state.set_all(w.carried, carried);
+            self.block(w.before)?;
             let handed = self.vals(w.handed);
             match self.truth(w.condition) {
                 Some(true) => {
-                    self.set_all(w.taken, &handed);
-                    self.block(w.after);
+                    self.state.set_all(w.taken, handed);
+                    self.block(w.after)?;
                     carried = self.vals(w.yields);
                 }
-                Some(false) => return self.set_all(w.results, &handed),
+                Some(false) => {
+                    self.state.set_all(w.results, handed);
+                    return Ok(());
+                }
                 None => break,
             }
         }
-        self.once(op, w.yields);
+        self.once(op, w.yields)?;
         // What the condition hands on at last need not be what is carried.
-        self.set_unknowns(&op.results);
+        self.set_unknown(op);
+        Ok(())
+    }
+
+    fn malformed(&mut self, _: &'a Op, broken: Diagnostic) -> Step<'a, Self> {
+        self.report.diagnostics.push(broken);
+        Ok(())
+    }
+
+    fn type_fault(&self, ty: &Type, resolved: &Tile) -> Option<Fault> {
+        match ty {
+            Type::Conv(conv) => tile::check_conv(conv, self.state.profile),
+            _ => tile::check_tile(resolved, self.state.profile),
+        }
+    }
+
+    /// Breaks of `tile-*` are reported where the type is written.
+    fn new_tile(&mut self, value: ValueId, origin: Origin) -> Option<usize> {
+        let facts = self.facts(value)?;
+        let (state, profile) = (&self.state, self.state.profile);
+        let defined = state.func.value(value);
+        let (name, span) = (state.module.names.text(defined.name), defined.type_span);
+        if let Type::Tile(written) = state.ty(value)
+            && written.replaces_blayout(profile)
+            && self.replaced.insert(defined.ty)
+        {
+            let order = facts.tile.blayout;
+            let text = format!("{profile} keeps Left tiles {order}, so the written blayout of %{name} is replaced");
+            self.report.diagnostics.push(Diagnostic::new("left-blayout", Severity::Note, text).at(span, ""));
+        }
+        if let Some(fault) = &facts.fault {
+            if let (true, Def::Result(op, _)) = (fault.is_error(), defined.def) {
+                self.report.refuse(state.func.op(op).span, fault.rule);
+            }
+            if self.report.is_new(span, fault.rule) {
+                let found = Diagnostic::from(fault.clone()).at(span, format!("the type of %{name}"));
+                self.report.diagnostics.push(found);
+            }
+        }
+        self.add_tile(value, origin)
+    }
+
+    fn check_address(&mut self, op: &Op, tile: &TypeFacts, at: Constant) -> Constant {
+        if tile.fault.as_ref().is_some_and(Fault::is_error) {
+            return None;
+        }
+        let bytes = tile.conv.map_or(tile.tile.bytes(), |conv| conv.bytes());
+        let fault = |a| memory::check_address(tile.tile.loc, bytes, a, self.state.profile);
+        let Some(fault) = self.known(&at).and_then(fault) else { return at };
+        self.found(op, fault);
+        None
+    }
+
+    fn check_extents(&mut self, op: &Op, object: usize, extents: [Option<i128>; 2]) -> bool {
+        let object = &self.state.objects[object];
+        if object.broken.is_some() {
+            return false;
+        }
+        let fault = valid::check_valid(&object.tile, extents);
+        let is_legal = fault.is_none();
+        fault.into_iter().for_each(|fault| self.found(op, fault));
+        is_legal
+    }
+
+    /// A window lies inside its view (`gm-bounds`).
+    fn check_partition(&mut self, op: &Op, base: &ViewOf<'a, Self>, at: &[Constant], sizes: &[Constant]) -> bool {
+        let dims = at.iter().zip(sizes).zip(&*base.dims).enumerate();
+        let outside =
+            |(n, ((at, size), dim))| super::global::outside(n, self.known(at), self.known(size), self.known(dim));
+        let fault = dims.into_iter().find_map(outside);
+        let is_inside = fault.is_none();
+        fault.into_iter().for_each(|fault| self.found(op, fault));
+        is_inside
+    }
+
+    fn check_dimension(&mut self, op: &Op, n: i128, rank: usize) {
+        let what = format!("dimension {n} of a view of {rank} dimensions is asked for");
+        self.found(op, Fault::new("view-dim", what).help("dimensions count from 0"));
+    }
+
+    /// A destination of TRESHAPE that has an address gives it up (ops.md 4).
+    fn check_rebind(&mut self, op: &Op, src: usize, dst: usize) {
+        let has_address = self.state.objects[dst].binding == Binding::Address;
+        if has_address
+            && let Some(Place { start, .. }) = self.place(dst).filter(|place| self.place(src) != Some(*place))
+            && self.report.is_new(op.span, "treshape-address")
+        {
+            let profile = self.state.profile;
+            let text = format!("on {profile} dst lies where src lies, and gives up its address {start:#x}");
+            let note = Diagnostic::new("treshape-address", Severity::Note, text).at(op.span, "");
+            self.report.diagnostics.push(note);
+        }
+    }
+
+    fn bound(&mut self, object: usize) {
+        self.aliases.forget(object);
+    }
+
+    /// The layout of a new view; a written one that its strides contradict is told (isa/structure.md 8).
+    fn view_tags(&mut self, op: &Op) -> ViewTags {
+        let inferred = tessera_ir::view::inferred(self.state.module, self.state.func, self.state.constants, op);
+        let Some(written) = op.known_attrs().layout() else { return inferred };
+        if inferred.contradicts(written) {
+            let other = if written == ViewTag::Nd { ViewTag::Dn } else { ViewTag::Nd };
+            let what = format!("the view is tagged {written}, and its last two strides say {other}");
+            self.found(op, Fault::new("view-layout", what).help(format!("write {other}, or leave the tag out")));
+        }
+        ViewTags::written(written)
+    }
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        module: &'a Module,
+        func: &'a Func,
+        profile: Profile,
+        constants: &'a Constants,
+        report: &'a mut Report,
+    ) -> Self {
+        Walk {
+            state: State::new(module, func, profile, constants),
+            report,
+            aliases: Aliases::default(),
+            next_auto: 0,
+            replaced: FxHashSet::default(),
+            core: if let Runs::One(core) = func.runs() { Some(core) } else { None },
+            dead: false,
+            passed: FxHashMap::default(),
+            visited: vec![false; func.ops.len()],
+            budget: BUDGET,
+            frames: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        let func = self.state.func;
+        func.args.iter().for_each(|arg| self.set_by_type(*arg, Origin::Argument));
+        let Ok(()) = self.block(func.body);
+        self.dead = true;
+        let Ok(()) = self.sweep(func.body);
+    }
+
+    /// Where a tile lies, where that is known.
+    pub(super) fn place(&self, object: usize) -> Option<Place> {
+        let place = &self.state.objects[object].place;
+        Some(Place { root: place.root?, start: u64::try_from(self.known(&place.at)? / 8).ok()? })
+    }
+
+    /// ", at iteration %i = 2", where a loop is past its first iteration.
+    pub(super) fn iteration(&self) -> String {
+        if self.frames.iter().all(|f| f.first) {
+            return String::new();
+        }
+        let at = self.frames.iter().map(|f| {
+            let name = self.state.module.names.text(self.state.func.value(f.variable).name);
+            format!("%{name} = {}", f.value)
+        });
+        format!(", at iteration {}", at.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Is this a turn of a loop that is walked turn by turn?
+    pub(super) fn in_turn(&self) -> bool {
+        !self.frames.is_empty()
     }
 
     /// Walks the blocks of a loop once, for any iteration: what changes in it is unknown. Gives what it yields.
-    fn once(&mut self, op: &Op, yields: &[Operand]) -> Values {
-        let func = self.func;
+    fn once(&mut self, op: &'a Op, yields: &[Operand]) -> Result<Vals<Constant>, Infallible> {
+        let func = self.state.func;
         let (values, ran) = self.apart(|this| {
+            op.blocks.iter().for_each(|block| this.forget(*block));
             for block in &op.blocks {
-                this.forget(*block);
+                func.block(*block).args.iter().for_each(|arg| this.set_by_type(*arg, Origin::Found));
+                this.block(*block)?;
             }
-            for block in &op.blocks {
-                this.set_unknowns(&func.block(*block).args);
-                this.block(*block);
-            }
-            this.vals(yields)
-        });
-        let (_, skipped) = self.apart(|_| Values::new());
-        self.state.join(ran, skipped);
-        values
+            Ok(this.vals(yields))
+        })?;
+        let ((), skipped) = self.apart(|_| Ok(()))?;
+        self.join(ran, skipped);
+        Ok(values)
     }
 
     /// What operations of a block change in tiles from outside it is no longer known.
     fn forget(&mut self, block: BlockId) {
-        let func = self.func;
+        let func = self.state.func;
         for id in &func.block(block).ops {
             let op = func.op(*id);
             for operand in &op.operands {
-                if let (Some(opcode), Some(value)) = (op.opcode(), operand.arg.value())
-                    && let Val::Tile(object) = self.get(value)
-                {
+                if let (Some(opcode), Some(object)) = (op.opcode(), self.state.tile(operand.arg)) {
                     self.forget_tile(object, opcode, operand.role);
                 }
             }
             if matches!(op.opcode(), Some(Opcode::Setfmatrix | Opcode::SetImg2colPadding)) {
-                self.forget_config();
+                self.state.forget_config();
             }
-            for inner in &op.blocks {
-                self.forget(*inner);
-            }
+            op.blocks.iter().for_each(|inner| self.forget(*inner));
         }
     }
 
     /// Checks blocks that the walk never entered: nothing is known there but types.
-    fn sweep(&mut self, block: BlockId) {
-        let func = self.func;
+    fn sweep(&mut self, block: BlockId) -> Result<(), Infallible> {
+        let func = self.state.func;
         let ops = &func.block(block).ops;
         let entered = ops.first().is_none_or(|id| self.visited[id.index()]);
         if !entered {
-            self.set_unknowns(&func.block(block).args);
-            self.block(block);
+            func.block(block).args.iter().for_each(|arg| self.set_by_type(*arg, Origin::Found));
+            self.block(block)?;
         }
-        for id in ops {
-            for inner in &func.op(*id).blocks {
-                self.sweep(*inner);
-            }
-        }
+        ops.iter().flat_map(|id| &func.op(*id).blocks).try_for_each(|inner| self.sweep(*inner))
     }
 }

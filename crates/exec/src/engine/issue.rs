@@ -6,9 +6,9 @@ use crate::lower::{CompiledInst, Effect, Places};
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AccToVec, Inst};
-use tessera_isa::ops::{AttrName, Bind, Effect as Touched, Form, Opcode, Role};
+use tessera_isa::ops::{Bind, Effect as Touched, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Apply, Map, Sem, Side, Step, effects};
+use tessera_isa::sem::{Apply, Map, Side, Step, effects};
 use tessera_kernels::memory::Memory;
 use tessera_kernels::{Failure, MemoryId, Place, failure, on_core};
 
@@ -35,12 +35,6 @@ pub struct IssueReport<'a> {
     pub stored_undefined: bool,
 }
 
-/// Does an instruction take attributes that SETFMATRIX (ops.md 7), SETHF32MODE or SETTF32MODE (matrix.md 5) left?
-pub fn is_configured(op: Opcode) -> bool {
-    let info = op.info();
-    info.attrs.contains(&AttrName::Fmap) || matches!(info.sem, Sem::Contract { scaled: false, .. })
-}
-
 /// `valid-unset`.
 pub fn is_valid_set(op: Opcode, role: Role, valid: [Option<u64>; 2]) -> Result<(), Failure> {
     let unset = valid.iter().zip(["v_row", "v_col"]).find(|(extent, _)| extent.is_none());
@@ -57,9 +51,7 @@ impl Engine {
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<IssueReport<'_>, IssueError> {
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
         let bound = inst.op.binds(self.profile).zip(tile(Role::Src).zip(tile(Role::Dst)));
-        let Some((how @ (Bind::Window | Bind::Bytes | Bind::Storage | Bind::InPlace | Bind::Scale), (src, dst))) =
-            bound
-        else {
+        let Some((how, (src, dst))) = bound.filter(|(how, _)| how.follows_src()) else {
             let (is_new, effect) = self.issue_at(inst, tiles, |_| {})?;
             return Ok(self.issued(is_new, effect));
         };
@@ -155,7 +147,7 @@ impl Engine {
             key.view(view, view.elements(&self.memories));
         }
         key.0.extend(inst.attrs.bits());
-        if is_configured(inst.op) {
+        if inst.op.is_configured() {
             key.0.extend(self.config.bits());
         }
     }
@@ -208,7 +200,7 @@ impl Engine {
                 is_valid_set(inst.op, arg.role, arg.valid)?;
             }
         }
-        if is_configured(inst.op) {
+        if inst.op.is_configured() {
             // An attribute on the instruction wins (ops.md 7).
             inst.attrs = inst.attrs.or(&self.config);
         }

@@ -41,7 +41,7 @@ pub use global::Global;
 pub use handle::InstHandle;
 pub use host::PointerTarget;
 pub use issue::{IssueError, IssueReport};
-pub use issue::{is_configured, is_valid_set, stores};
+pub use issue::{is_valid_set, stores};
 pub use pool::Storage;
 use tessera_kernels::Place;
 pub use tiles::TileId;

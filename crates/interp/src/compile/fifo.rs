@@ -5,7 +5,7 @@ use super::super::grid_barrier;
 use super::super::observe;
 use super::{Compiler, lacks};
 use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
-use tessera_isa::ops::{AttrName, Bind, Opcode, Order, Role};
+use tessera_isa::ops::{AttrName, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Sem};
 use tessera_kernels::{Failure, failure, internal_error};
@@ -161,8 +161,7 @@ impl Compiler<'_> {
             at += 1;
             for op in &self.func.ops {
                 let OpKind::Pto(opcode, _) = op.kind else { continue };
-                let views = !matches!(opcode.binds(self.profile), None | Some(Bind::New | Bind::Address | Bind::Scale));
-                if views && op.operand(Role::Src).and_then(|o| o.arg.value()) == Some(source) {
+                if opcode.is_view(self.profile) && op.operand(Role::Src).and_then(|o| o.arg.value()) == Some(source) {
                     let new = op.dsts().into_iter().map(|(_, dst)| dst).filter(|dst| !values.contains(dst));
                     let new: Vec<ValueId> = new.collect();
                     values.extend(new);

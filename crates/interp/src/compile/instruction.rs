@@ -3,7 +3,6 @@
 use super::super::code::*;
 use super::super::observe;
 use super::{Compiler, lacks};
-use tessera_exec::engine::is_configured;
 use tessera_ir::{Op, OpId, ScalarType};
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
@@ -183,10 +182,10 @@ impl Compiler<'_> {
         inst.makes_dst = !results.is_empty();
         Ok(InstTemplate {
             binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
-            is_configured: is_configured(opcode),
+            is_configured: opcode.is_configured(),
             expands: opcode.info().expands,
             only_tiles: global.is_none()
-                && !is_configured(opcode)
+                && !opcode.is_configured()
                 && scalars.iter().all(|(_, s)| matches!(s.int, Int::Imm(_))),
             at: id,
             inst: Box::new(inst),

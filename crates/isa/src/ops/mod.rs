@@ -133,6 +133,23 @@ pub enum Bind {
     Scale,
 }
 
+impl Bind {
+    /// Whether the instruction touches no byte: it says only where its destination lies.
+    pub fn only_names(self) -> bool {
+        matches!(self, Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale)
+    }
+
+    /// Whether the destination lies in the bytes of the source.
+    pub fn is_view(self) -> bool {
+        matches!(self, Bind::Window | Bind::Bytes | Bind::Storage | Bind::InPlace)
+    }
+
+    /// Whether the source says where the destination lies.
+    pub fn follows_src(self) -> bool {
+        self.only_names() || self.is_view()
+    }
+}
+
 words! {
     /// The pipes of a core.
     Pipe {
@@ -416,6 +433,22 @@ impl Opcode {
     /// How it binds its destination on a profile.
     pub fn binds(self, profile: Profile) -> Option<Bind> {
         self.info().binds.filter(|bind| *bind != Bind::Bytes || profile.is_npu())
+    }
+
+    /// Whether it touches no byte on a profile ([`Bind::only_names`]).
+    pub fn only_names(self, profile: Profile) -> bool {
+        self.binds(profile).is_some_and(Bind::only_names)
+    }
+
+    /// Whether its destination lies in the bytes of its source on a profile ([`Bind::is_view`]).
+    pub fn is_view(self, profile: Profile) -> bool {
+        self.binds(profile).is_some_and(Bind::is_view)
+    }
+
+    /// Whether it takes attributes that SETFMATRIX (ops.md 7), SETHF32MODE or SETTF32MODE (isa/matrix.md 5) left.
+    pub fn is_configured(self) -> bool {
+        let info = self.info();
+        info.attrs.contains(&AttrName::Fmap) || matches!(info.sem, Sem::Contract { scaled: false, .. })
     }
 }
 

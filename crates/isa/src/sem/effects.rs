@@ -48,7 +48,7 @@ impl Effects {
 /// What an instruction does with its operands.
 pub fn effects(inst: &Inst) -> Effects {
     let binds = inst.op.binds(inst.profile);
-    let only_names = matches!(binds, Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale));
+    let only_names = binds.is_some_and(Bind::only_names);
     let form = inst.op.form(inst.form);
     let tiles = inst.tiles.iter().map(|arg| {
         let row = form.and_then(|f| f.operand(arg.role));

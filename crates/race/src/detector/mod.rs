@@ -35,7 +35,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, Root, ScatterAtomic, TileArg};
-use tessera_isa::ops::{Bind, Pipe, Role};
+use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Rect};
 use tessera_isa::tile::Loc;
@@ -187,7 +187,7 @@ impl<const W: usize> Detector<W> {
         let (site, number, age) = variant;
         let pipe = inst.op.pipe(inst.form, inst.profile, inst.tiles.iter().map(|t| (t.role, t.tile)));
         let accesses = self.accesses(process, inst, view);
-        let is_nothing = accesses.is_empty() && !inst.makes_dst || self.only_binds(inst);
+        let is_nothing = accesses.is_empty() && !inst.makes_dst || inst.op.only_names(self.text.profile);
         let what = (!is_nothing).then(|| self.memory.number(accesses));
         let reads = what.is_some_and(|what| self.memory.reads(what));
         let Some(sites) = self.variants.get_mut(process) else { return };
@@ -199,11 +199,6 @@ impl<const W: usize> Detector<W> {
             numbers.resize(number + 1, None);
         }
         numbers[number] = Some(Variant { age, pipe, what, reads });
-    }
-
-    fn only_binds(&self, inst: &Inst) -> bool {
-        let binds = inst.op.binds(self.text.profile);
-        matches!(binds, Some(Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale))
     }
 
     /// The bytes of an instruction, operand by operand.

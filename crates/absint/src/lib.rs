@@ -1,0 +1,213 @@
+//! The abstract interpreter: what is known of a program's values without running it.
+//!
+//! An analysis says what is known of a number ([`Analysis::Int`]: a constant, an interval, a linear form) and where bytes
+//! lie ([`Analysis::Root`]). What operations do to scalars, tiles, views, pointers and bindings is written here once, as
+//! methods that an analysis gets: [`GlobalMemory`], [`Tiles`] and [`ControlFlow`]. Loops are a strategy of the analysis,
+//! which may unroll, widen or choose; so are branches, where joining both arms is not what it wants.
+//!
+//! An analysis looks at operations by taking the hooks that have an empty default.
+
+mod control;
+mod global;
+mod state;
+mod tiles;
+
+pub use control::ControlFlow;
+pub use global::GlobalMemory;
+pub use state::{Binding, Ext, Mark, Object, Origin, Outcome, Place, State, TypeFacts, Val, View};
+pub use tiles::{Operands, Tiles};
+
+use smallvec::SmallVec;
+use tessera_ir::edges::{For, If, Select, While};
+use tessera_ir::{Arg, Op, OpId, Operand, Type, ValueId, view};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::{Diagnostic, Fault};
+use tessera_isa::inst::ViewTags;
+use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::tile::{Loc, Tile};
+
+/// Values that control flow hands on.
+pub type Vals<I> = SmallVec<[Val<I>; 2]>;
+
+/// Whether to go on.
+pub type Step<'a, A> = Result<(), <A as Analysis<'a>>::Stop>;
+
+/// A place of an analysis.
+pub type PlaceOf<'a, A> = Place<<A as Analysis<'a>>::Int, <A as Analysis<'a>>::Root>;
+
+/// A view of an analysis.
+pub type ViewOf<'a, A> = View<<A as Analysis<'a>>::Int, <A as Analysis<'a>>::Root>;
+
+/// An abstract interpretation of one function without calls.
+pub trait Analysis<'a>: Sized {
+    /// What is known of a number.
+    type Int: Clone + PartialEq;
+    /// What places are counted from: those of one root can be compared.
+    type Root: Copy + PartialEq;
+    /// Why it ends early.
+    type Stop;
+
+    fn state(&self) -> &State<'a, Self::Int, Self::Root>;
+    fn state_mut(&mut self) -> &mut State<'a, Self::Int, Self::Root>;
+
+    /// A number that is known.
+    fn constant(&self, n: i64) -> Self::Int;
+    /// A number that only a run knows.
+    fn unknown(&mut self) -> Self::Int;
+    /// The number, where it is one.
+    fn known(&self, n: &Self::Int) -> Option<i128>;
+    fn sum(&mut self, a: &Self::Int, b: &Self::Int) -> Self::Int;
+    fn product(&mut self, a: &Self::Int, b: &Self::Int) -> Self::Int;
+    /// Either of two numbers.
+    fn either_int(&mut self, a: &Self::Int, b: &Self::Int) -> Self::Int;
+
+    /// The number that an operand is, as its type reads it.
+    fn read(&self, arg: Arg) -> Option<Self::Int> {
+        match self.val(arg) {
+            Val::Scalar(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The number of a scalar operand of an instruction.
+    fn number(&self, arg: Arg) -> Option<Number>;
+    /// What a literal is.
+    fn literal(&mut self, value: ValueId, number: Number) -> Self::Int;
+    /// A scalar of which only the type is known.
+    fn scalar(&mut self, value: ValueId, origin: Origin) -> Self::Int;
+    /// What integer arithmetic comes to.
+    fn compute(&mut self, op: &Op) -> Self::Int;
+
+    /// Where a pointer or view leads of which only the type is known.
+    fn buffer(&mut self, value: ValueId, origin: Origin) -> PlaceOf<'a, Self>;
+    /// Where a new tile lies that has no address.
+    fn storage(&mut self, value: ValueId, tile: &Tile, origin: Origin) -> PlaceOf<'a, Self>;
+    /// A place of which nothing is known.
+    fn anywhere(&mut self) -> PlaceOf<'a, Self>;
+    /// A memory, which addresses are counted in.
+    fn memory(loc: Loc) -> Self::Root;
+    /// Where a pointer into a tile leads.
+    fn pointee(&mut self, object: usize) -> PlaceOf<'a, Self> {
+        self.state().objects[object].place.clone()
+    }
+
+    /// Comes to an operation.
+    fn visit(&mut self, id: OpId, op: &'a Op) -> Step<'a, Self> {
+        self.op(id, op)
+    }
+
+    /// An instruction.
+    fn instruction(&mut self, id: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Step<'a, Self>;
+
+    /// An operation that is not of the table: its results are values of their types.
+    fn other(&mut self, _id: OpId, op: &'a Op) {
+        self.set_unknown(op);
+    }
+
+    fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Step<'a, Self>;
+    fn repeat_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Step<'a, Self>;
+
+    fn branch(&mut self, _id: OpId, _op: &'a Op, i: If<'a>) -> Step<'a, Self> {
+        self.choose(i)
+    }
+
+    fn select(&mut self, _id: OpId, _op: &'a Op, s: Select<'a>) -> Step<'a, Self> {
+        self.choose_value(s);
+        Ok(())
+    }
+
+    /// Control flow without one of its parts.
+    fn malformed(&mut self, op: &'a Op, broken: Diagnostic) -> Step<'a, Self>;
+
+    /// Makes a tile of the value's type; none where tiles are not followed.
+    fn new_tile(&mut self, value: ValueId, origin: Origin) -> Option<usize> {
+        self.add_tile(value, origin)
+    }
+
+    /// What is wrong with a tile type.
+    fn type_fault(&self, _ty: &Type, _tile: &Tile) -> Option<Fault> {
+        None
+    }
+
+    /// An address that is about to be given to a tile; unknown where it is refused.
+    fn check_address(&mut self, _op: &Op, _tile: &TypeFacts, at: Self::Int) -> Self::Int {
+        at
+    }
+
+    /// Whether valid extents may be given to a tile.
+    fn check_extents(&mut self, _op: &Op, _object: usize, _extents: [Option<i128>; 2]) -> bool {
+        true
+    }
+
+    /// Whether a partition may lie inside its view.
+    fn check_partition(&mut self, _op: &Op, _base: &ViewOf<'a, Self>, _at: &[Self::Int], _sizes: &[Self::Int]) -> bool {
+        true
+    }
+
+    /// A dimension that a view does not have is asked for.
+    fn check_dimension(&mut self, _op: &Op, _n: i128, _rank: usize) {}
+
+    /// The destination of a TRESHAPE is about to lie where its source lies.
+    fn check_rebind(&mut self, _op: &Op, _src: usize, _dst: usize) {}
+
+    /// A tile is bound to an address.
+    fn bound(&mut self, _object: usize) {}
+
+    /// The layout of a new view.
+    fn view_tags(&mut self, op: &Op) -> ViewTags {
+        let state = self.state();
+        view::tags(state.module, state.func, state.constants, op)
+    }
+
+    /// What an analysis keeps beside the state, as it is now.
+    type Own: Default;
+    fn own(&self) -> Self::Own {
+        Self::Own::default()
+    }
+    fn set_own(&mut self, _own: Self::Own) {}
+    fn join_own(&mut self, _a: Self::Own, _b: Self::Own) {}
+
+    /// What an operand is.
+    fn val(&self, arg: Arg) -> Val<Self::Int> {
+        match arg {
+            Arg::Value(value) => self.state().get(value).clone(),
+            Arg::Int(n) => Val::Scalar(self.constant(n)),
+        }
+    }
+
+    /// What operands are.
+    fn vals(&self, operands: &[Operand]) -> Vals<Self::Int> {
+        operands.iter().map(|o| self.val(o.arg)).collect()
+    }
+
+    /// The integer that an operand is, where it is known.
+    fn int(&self, arg: Arg) -> Option<i128> {
+        self.known(&self.read(arg)?)
+    }
+
+    /// The integer of an operand of a role.
+    fn int_at(&self, op: &Op, role: Role) -> Option<Option<i128>> {
+        Some(self.int(op.operand(role)?.arg))
+    }
+
+    /// Says that results are values of their types.
+    fn set_unknown(&mut self, op: &Op) {
+        op.results.iter().for_each(|value| self.set_by_type(*value, Origin::Found));
+    }
+
+    /// Says that only the type of a value is known.
+    fn set_by_type(&mut self, value: ValueId, origin: Origin) {
+        let val = match self.state().ty(value) {
+            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
+                self.new_tile(value, origin).map_or(Val::None, Val::Tile)
+            }
+            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
+                let place = self.buffer(value, origin);
+                self.view_of_type(ty, place)
+            }
+            Type::Scalar(_) => Val::Scalar(self.scalar(value, origin)),
+            Type::Event | Type::Opaque(_) => Val::None,
+        };
+        self.state_mut().set(value, val);
+    }
+}
