@@ -36,6 +36,11 @@ impl LinearExpr {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The byte of so many bits, but for symbols.
+    pub fn byte(&self) -> i64 {
+        self.constant.div_euclid(8)
+    }
+
     /// The sum.
     pub fn plus(&self, other: &LinearExpr) -> LinearExpr {
         let mut terms = self.terms.clone();

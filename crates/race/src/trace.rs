@@ -24,11 +24,7 @@ pub enum Root {
 }
 
 /// Where something starts, in bits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    pub root: Root,
-    pub at: LinearExpr,
-}
+pub type Place = tessera_absint::Place<LinearExpr, Root>;
 
 /// The number of a set of bytes; equal numbers are equal sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,13 +36,6 @@ pub struct Bytes {
     pub root: Root,
     pub terms: Terms,
     pub ranges: SmallVec<[(i64, i64); 2]>,
-}
-
-impl Place {
-    /// The first byte, but for symbols.
-    pub fn start(&self) -> i64 {
-        self.at.constant.div_euclid(8)
-    }
 }
 
 impl Bytes {
@@ -83,7 +72,7 @@ impl Sets {
 
     /// The number of the set of ranges from a place on.
     pub fn of(&mut self, place: &Place, ranges: &Ranges) -> SetId {
-        let start = place.start();
+        let start = place.at.byte();
         let key = (place.root, place.at.terms.clone(), start, ranges.as_ptr() as usize);
         let set = match self.known.get(&key) {
             Some((set, _)) => *set,

@@ -3,18 +3,19 @@
 use super::choices::{ChoiceKey, MAX_PATHS, Period, Repeats, SymbolicLoop, condition};
 use super::period::MAX_UNROLLED;
 use super::widening::Widened;
-use super::{AbstractValue, Core, Explored, PathWalk};
+use super::{Core, Explored, PathWalk};
 use crate::Undecided;
 use crate::linear_expr::{Expr, LinearExpr};
 use crate::trace::Root;
+use tessera_absint::{Analysis, ControlFlow, Val, Vals};
 use tessera_ir::edges::{Control, For, If, Select, While};
-use tessera_ir::{Arg, ArithOp, Op, OpId, OpKind, ValueId};
+use tessera_ir::{Arg, ArithOp, Op, OpId, OpKind};
 
 /// How often a loop of unknown trip count runs while one around it is tried out.
 const TRIED: u64 = 2;
 
 impl<'a> PathWalk<'a> {
-    fn truth(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
+    fn decide(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
         let Some(form) = self.form(arg) else {
             return Err(Undecided::at(op.span, "a branch depends on something that is no integer"));
         };
@@ -41,7 +42,7 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    pub(super) fn branch(&mut self, id: OpId, op: &'a Op, i: If<'a>) -> Explored {
+    pub(super) fn run_if(&mut self, id: OpId, op: &'a Op, i: If<'a>) -> Explored {
         if let Some(section) = op.section() {
             let is_here = match self.subject.core {
                 Core::Unsplit => true,
@@ -50,14 +51,14 @@ impl<'a> PathWalk<'a> {
             };
             return if is_here { self.block(i.blocks[0]) } else { Ok(()) };
         }
-        let arm = usize::from(!self.truth(id, op, i.condition)?);
+        let arm = usize::from(!self.decide(id, op, i.condition)?);
         self.block(i.blocks[arm])?;
         let values = self.vals(i.yields[arm]);
-        self.set_all(i.results, values);
+        self.state.set_all(i.results, values);
         Ok(())
     }
 
-    pub(super) fn select(&mut self, id: OpId, op: &Op, s: Select<'_>) -> Explored {
+    pub(super) fn run_select(&mut self, id: OpId, op: &Op, s: Select<'_>) -> Explored {
         let [yes, no] = s.choices.map(|c| self.val(c.arg));
         let condition = self.form(s.condition);
         let chosen = match (condition.as_ref().and_then(LinearExpr::known), &yes, &no) {
@@ -69,26 +70,20 @@ impl<'a> PathWalk<'a> {
                 }
             }
             _ if yes == no => yes,
-            (None, AbstractValue::Int(a), AbstractValue::Int(b)) => {
+            (None, Val::Scalar(a), Val::Scalar(b)) => {
                 let (a, b) = (a.clone(), b.clone());
-                AbstractValue::Int(self.symbols.of(Expr::Select(condition.unwrap_or_default(), a, b)))
+                Val::Scalar(self.symbols.of(Expr::Select(condition.unwrap_or_default(), a, b)))
             }
             _ => {
-                if self.truth(id, op, s.condition)? {
+                if self.decide(id, op, s.condition)? {
                     yes
                 } else {
                     no
                 }
             }
         };
-        self.set_all(s.results, vec![chosen]);
+        self.state.set_all(s.results, [chosen]);
         Ok(())
-    }
-
-    fn set_all(&mut self, to: &[ValueId], values: Vec<AbstractValue>) {
-        for (value, val) in to.iter().zip(values) {
-            self.set(*value, val);
-        }
     }
 
     /// How many instructions a block comes to, with inner loops as often as constants say.
@@ -98,7 +93,7 @@ impl<'a> PathWalk<'a> {
         for id in &func.block(block).ops {
             let op = func.op(*id);
             let inner = op.blocks.iter().fold(0u64, |n, b| n.saturating_add(self.weight(*b)));
-            let known = |n: usize| op.operands.get(n).and_then(|o| self.constants.get(o.arg));
+            let known = |n: usize| op.operands.get(n).and_then(|o| self.state.constants.get(o.arg));
             let times = match (&op.kind, known(0), known(1), known(2)) {
                 (OpKind::For, Some(lower), Some(upper), Some(step)) => trip_count(lower, upper, step),
                 _ => 1,
@@ -110,7 +105,7 @@ impl<'a> PathWalk<'a> {
         all
     }
 
-    pub(super) fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Explored {
+    pub(super) fn run_for(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Explored {
         let written = [f.lower, f.upper, f.step].map(|arg| self.written_form(arg).unwrap_or_default());
         // A loop that runs as often as one before it is as open as that one, whatever its choice told of the bounds.
         let bounds = match self.choices.is_made(&ChoiceKey::Trips(written.clone())) {
@@ -125,10 +120,10 @@ impl<'a> PathWalk<'a> {
         // As often as that, or more often, where a bound stands for greater ones.
         let least = count.and_then(|count| Some((count, self.stride(&written)?)));
         let weight = self.weight(f.body);
-        let turn = |this: &mut Self, carried: &mut Vec<AbstractValue>, i: u64| -> Explored {
+        let turn = |this: &mut Self, carried: &mut Vals<LinearExpr>, i: u64| -> Explored {
             let at = lower.plus(&this.symbols.arith(ArithOp::Muli, 64, &step, &(i as i64).into()));
-            this.set(f.variable, AbstractValue::Int(at));
-            this.set_all(f.carried, std::mem::take(carried));
+            this.state.set(f.variable, Val::Scalar(at));
+            this.state.set_all(f.carried, std::mem::take(carried));
             this.turn.push((id, i));
             this.new_turn();
             let done = this.block(f.body);
@@ -193,20 +188,20 @@ impl<'a> PathWalk<'a> {
             }
         }
         self.new_turn();
-        self.set_all(f.results, carried);
+        self.state.set_all(f.results, carried);
         Ok(())
     }
 
-    pub(super) fn repeat_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Explored {
+    pub(super) fn run_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Explored {
         let carried = self.vals(w.inits);
         let weight = self.weight(w.before).saturating_add(self.weight(w.after));
-        let first = |this: &mut Self, carried: Vec<AbstractValue>| -> Explored {
-            this.set_all(w.carried, carried);
+        let first = |this: &mut Self, carried: Vals<LinearExpr>| -> Explored {
+            this.state.set_all(w.carried, carried);
             this.block(w.before)
         };
         let turn = |this: &mut Self, i: u64| -> Explored {
             let handed = this.vals(w.handed);
-            this.set_all(w.taken, handed);
+            this.state.set_all(w.taken, handed);
             this.turn.push((id, i));
             this.new_turn();
             let done = this.block(w.after);
@@ -219,9 +214,9 @@ impl<'a> PathWalk<'a> {
         if self.subject.costs.is_some() {
             first(self, carried)?;
             for i in 0.. {
-                let holds = match self.known(w.condition) {
+                let holds = match self.known_at(w.condition) {
                     Some(holds) => holds != 0,
-                    None => self.truth(id, op, w.condition)?,
+                    None => self.decide(id, op, w.condition)?,
                 };
                 if !holds {
                     break;
@@ -231,7 +226,7 @@ impl<'a> PathWalk<'a> {
             }
             self.new_turn();
             let handed = self.vals(w.handed);
-            self.set_all(w.results, handed);
+            self.state.set_all(w.results, handed);
             return Ok(());
         }
         self.open_loops += 1;
@@ -250,7 +245,7 @@ impl<'a> PathWalk<'a> {
         self.open_loops -= 1;
         self.new_turn();
         let handed = self.vals(w.handed);
-        self.set_all(w.results, handed);
+        self.state.set_all(w.results, handed);
         Ok(())
     }
 

@@ -1,16 +1,17 @@
 //! FIFOs between cores (isa/structure.md 6, sync.md 3): a push is a wait for a free slot, a move and a set, a pop is a wait
 //! (on a2a3 then a load, which frees the slot), a free is a set.
 
-use super::{AbstractValue, AnalysisInput, Core, Object, PathWalk};
+use super::{AnalysisInput, Core, Object, PathWalk};
 use crate::fifo_slots::{FifoSlots, SlotPlace, popped_value};
 use crate::footprint::{Ranges, rect_ranges};
 use crate::trace::{Access, Kind, Line, Place, Root};
 use smallvec::SmallVec;
+use tessera_absint::{Analysis, Ext, Origin, Val};
 use tessera_ir::{FifoId, Op, OpId, fifo};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Rect};
-use tessera_isa::tile::{Extent, Loc};
+use tessera_isa::tile::Loc;
 
 /// What of a FIFO is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,14 +47,14 @@ impl<'a> PathWalk<'a> {
                 self.event(id, Some(pipe), Kind::Send(Line::Free(n)), &[]);
             }
             Some(_) => {}
-            None => op.results.iter().for_each(|value| self.unknown(*value)),
+            None => self.set_unknown(op),
         }
     }
 
     /// A FIFO, and the slot that its next push or pop uses.
     fn next_slot(&mut self, n: FifoId, what: Count) -> (FifoSlots, u64) {
         let AnalysisInput { module, func, placement, profile, .. } = self.subject;
-        let slots = FifoSlots::new((module, func), self.constants, placement, profile, &self.fifos.list[n]);
+        let slots = FifoSlots::new((module, func), self.state.constants, placement, profile, &self.fifos.list[n]);
         let count = self.counts.entry((n, what)).or_default();
         *count += 1;
         let slot = slots.slot(*count - 1);
@@ -66,12 +67,12 @@ impl<'a> PathWalk<'a> {
     }
 
     fn access(&mut self, place: &Place, ranges: &Ranges, writes: bool, (role, exact): (Role, bool)) -> Access {
-        Access { set: self.sets.of(place, ranges), writes, adds: false, exact, role, start: place.start() }
+        Access { set: self.sets.of(place, ranges), writes, adds: false, exact, role, start: place.at.byte() }
     }
 
     /// The valid region of a tile, or all of it where nobody knows.
     fn region(object: &Object) -> ([u64; 2], bool) {
-        match object.valid {
+        match object.valid() {
             [Some(rows), Some(cols)] => ([rows, cols], true),
             _ => ([object.tile.rows, object.tile.cols], false),
         }
@@ -82,8 +83,8 @@ impl<'a> PathWalk<'a> {
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Free(n)), &[]);
         let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
-        if let Some(AbstractValue::Tile(object)) = op.operand(Role::Src).map(|o| self.val(o.arg)) {
-            let object = self.objects[object].clone();
+        if let Some(Val::Tile(object)) = op.operand(Role::Src).map(|o| self.val(o.arg)) {
+            let object = self.state.objects[object].clone();
             let (valid, exact) = Self::region(&object);
             let bits = u64::from(object.tile.elem.bits());
             let mut from = object.place.clone();
@@ -109,8 +110,8 @@ impl<'a> PathWalk<'a> {
             SlotPlace::Chip(loc, core, at) => Some(Place { root: Root::Chip(loc, core), at: bits(at).into() }),
             SlotPlace::Global(by) => {
                 let init = self.subject.func.op(self.fifos.init(id)?);
-                let AbstractValue::View(view) = self.val(init.operand(Role::Global)?.arg) else { return None };
-                let Place { root, at } = self.views[view].place.clone();
+                let Val::View(view) = self.val(init.operand(Role::Global)?.arg) else { return None };
+                let Place { root, at } = self.state.views[view].place.clone();
                 Some(Place { root, at: at.plus(&bits(by).into()) })
             }
         }
@@ -120,20 +121,17 @@ impl<'a> PathWalk<'a> {
         let (slots, slot) = self.next_slot(n, Count::Pops);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Ready(n)), &[]);
-        let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v)?))) else { return };
-        let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).and_then(|o| self.known(o.arg)));
-        let tile = self.objects[object].tile;
+        let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v, Origin::Own)?))) else { return };
+        let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).and_then(|o| self.known_at(o.arg)));
+        let tile = self.state.objects[object].tile;
         let core = self.memory_of(tile.loc, 0);
         let place = self.spot(id, SlotPlace::Chip(tile.loc, core, slots.place(slot, &tile)));
-        let made = self.change(object);
+        let valid = given.map(|n| Ext::from(n.and_then(|n| u64::try_from(n).ok())));
+        let made = self.state.change(object);
         made.place = place.unwrap_or_else(|| made.place.clone());
-        for (axis, extent) in [tile.v_row, tile.v_col].into_iter().enumerate() {
-            if extent == Extent::Dynamic {
-                made.valid[axis] = given[axis].and_then(|v| u64::try_from(v).ok());
-            }
-        }
+        made.set_open(|axis, _| valid[axis]);
         let made = made.clone();
-        self.set(value, AbstractValue::Tile(object));
+        self.state.set(value, Val::Tile(object));
         if self.subject.profile == Profile::A2a3 {
             // A copy of the slot, or of its half.
             let (valid, exact) = Self::region(&made);

@@ -1,13 +1,13 @@
 //! Instructions that are come across again, on the same kinds of operands: they touch the same parts of them.
 
-use super::global::View;
-use super::{AbstractValue, Core, Object, PathWalk};
+use super::{Core, PathWalk, View};
 use crate::footprint::Part;
 use crate::linear_expr::LinearExpr;
 use crate::trace::{Access, Kind, Root};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
+use tessera_absint::Val;
 use tessera_ir::{Op, OpId};
 use tessera_isa::inst::Inst;
 use tessera_isa::layout::Layout;
@@ -50,23 +50,16 @@ struct Placed {
 const MAX_PLACED: usize = 4;
 
 impl PathWalk<'_> {
-    /// A tile that becomes another one.
-    pub(super) fn change(&mut self, object: usize) -> &mut Object {
-        if self.trial > 0 {
-            self.undo.push((object, self.objects[object].clone()));
-        }
-        let object = &mut self.objects[object];
-        object.shape = None;
-        object
-    }
-
     pub(super) fn shape(&mut self, object: usize) -> u32 {
-        let object = &mut self.objects[object];
+        let object = &mut self.state.objects[object];
+        if let Some(known) = object.shape {
+            return known;
+        }
         let shapes = &mut self.choices.shapes;
-        *object.shape.get_or_insert_with(|| {
-            let next = shapes.len() as u32;
-            *shapes.entry((object.tile, object.layout.clone(), object.valid)).or_insert(next)
-        })
+        let next = shapes.len() as u32;
+        let shape = *shapes.entry((object.tile, object.layout.clone(), object.valid())).or_insert(next);
+        object.shape = Some(shape);
+        shape
     }
 
     /// The event of an instruction whose operands are as they were. It has tiles and a view with known extents, no numbers.
@@ -75,15 +68,15 @@ impl PathWalk<'_> {
         let mut operands: SmallVec<[(Role, usize); 4]> = SmallVec::new();
         let mut view = None;
         for operand in &op.operands {
-            match self.env[operand.arg.value()?.index()] {
-                AbstractValue::Tile(object) => operands.push((operand.role, object)),
-                AbstractValue::View(at) => view = Some(at),
+            match self.state.env[operand.arg.value()?.index()] {
+                Val::Tile(object) => operands.push((operand.role, object)),
+                Val::View(at) => view = Some(at),
                 _ => return None,
             }
         }
         let is_same = operands.len() == known.shapes.len()
             && operands.iter().zip(&known.shapes).all(|((_, object), shape)| self.shape(*object) == *shape);
-        let place = match (view.map(|view| &self.views[view]), &known.view) {
+        let place = match (view.map(|view| &self.state.views[view]), &known.view) {
             (None, None) => None,
             (Some(View { dims, strides, place, .. }), Some(view)) if *dims == view.0 && *strides == view.1 => {
                 Some(place)
@@ -93,7 +86,7 @@ impl PathWalk<'_> {
         if !is_same {
             return None;
         }
-        let tiles = operands.iter().map(|(_, object)| &self.objects[*object].place);
+        let tiles = operands.iter().map(|(_, object)| &self.state.objects[*object].place);
         let places: Option<SmallVec<[(Root, i64); 4]>> =
             tiles.chain(place).map(|place| Some((place.root, place.at.known()?))).collect();
         let accesses = match places {
@@ -118,7 +111,7 @@ impl PathWalk<'_> {
             let given = |(set, access): &(u32, Access)| Access { set: self.sets.given(*set), ..*access };
             return placed.accesses.iter().map(given).collect();
         }
-        let view = view.map(|view| self.views[view].place.clone());
+        let view = view.map(|view| self.state.views[view].place.clone());
         let accesses = self.accesses(&known.touched, operands, view.as_ref());
         if all.len() >= MAX_PLACED {
             all.clear();
@@ -137,8 +130,8 @@ impl PathWalk<'_> {
         if self.turn.is_empty() || self.subject.costs.is_some() || !(is_work && is_plain && has_no_numbers) {
             return;
         }
-        let view = op.values().find_map(|v| match self.env[v.index()] {
-            AbstractValue::View(view) => Some((self.views[view].dims.clone(), self.views[view].strides.clone())),
+        let view = op.values().find_map(|v| match self.state.env[v.index()] {
+            Val::View(view) => Some((self.state.views[view].dims.clone(), self.state.views[view].strides.clone())),
             _ => None,
         });
         let is_known = |(dims, strides): &Extents| dims.iter().chain(&**strides).all(|f| f.known().is_some());

@@ -24,56 +24,17 @@ use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use tessera_ir::edges::Control;
+use tessera_absint::{Analysis, ControlFlow, Origin, State, Tiles, Val};
+use tessera_ir::edges::{For, If, Select, While};
 use tessera_ir::scalar::{self, Constants};
-use tessera_ir::{Arg, ArithOp, BlockId, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, Type, ValueId};
+use tessera_ir::{Arg, ArithOp, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Runs, ScalarType, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::cost::Costs;
-use tessera_isa::inst::{Attrs, ConvType};
-use tessera_isa::layout::Layout;
-use tessera_isa::ops::Pipe;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::ops::{Form, Opcode, Pipe, Text};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::Tile;
+use tessera_isa::tile::{Loc, Tile};
 use tessera_plan::Placement;
-
-/// What a value is.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum AbstractValue {
-    #[default]
-    None,
-    Int(LinearExpr),
-    /// The number of an object.
-    Tile(usize),
-    /// A pointer or view.
-    View(usize),
-    /// The event that recorded it.
-    Event(u32),
-    /// The number of an array of ids.
-    Ids(usize),
-}
-
-impl AbstractValue {
-    fn event(&self) -> Option<u32> {
-        match self {
-            AbstractValue::Event(event) => Some(*event),
-            _ => None,
-        }
-    }
-}
-
-/// A tile as it is now.
-#[derive(Clone, Debug)]
-pub(crate) struct Object {
-    pub tile: Tile,
-    pub conv: Option<ConvType>,
-    pub layout: Layout,
-    pub valid: [Option<u64>; 2],
-    pub place: Place,
-    /// Has it an address of its own?
-    pub manual: bool,
-    /// The number of all of this but where it lies, once somebody asked.
-    pub shape: Option<u32>,
-}
 
 /// A process: what of the program it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -146,6 +107,7 @@ pub(crate) struct PathWalk<'a> {
     pub choices: &'a mut PathChoices,
     pub sets: &'a mut Sets,
     pub trace: Trace,
+    state: State<'a, LinearExpr, Root>,
     symbols: Symbols,
     /// By operation: how many values it found.
     found: FxHashMap<OpId, u32>,
@@ -159,15 +121,8 @@ pub(crate) struct PathWalk<'a> {
     kinds: Vec<Option<tessera_ir::Core>>,
     /// By FIFO: its pushes, pops and frees so far.
     counts: FxHashMap<(FifoId, fifo::Count), u64>,
-    constants: &'a Constants,
-    env: Vec<AbstractValue>,
-    objects: Vec<Object>,
-    views: Vec<global::View>,
-    config: Attrs,
     /// Arrays of ids of flags, as far as these are known.
     arrays: Vec<Vec<Option<LinearExpr>>>,
-    /// Addresses that TASSIGN gives to values before their definition (syntax.md 1).
-    early: FxHashMap<ValueId, LinearExpr>,
     turn: SmallVec<[(OpId, u64); 2]>,
     turn_id: u32,
     flags: FxHashMap<crate::trace::Flag, u32>,
@@ -176,8 +131,6 @@ pub(crate) struct PathWalk<'a> {
     steps: u64,
     /// Where iterations begin, while a loop is tried out.
     marks: Vec<usize>,
-    /// What tiles were before the loop that is tried out changed them.
-    undo: Vec<(usize, Object)>,
     /// How many loops are being tried out.
     trial: u32,
     /// Loops in the one that is tried out whose trip counts it decides.
@@ -199,9 +152,9 @@ pub(crate) struct PathWalk<'a> {
 }
 
 /// Walks a process on the path that the choices make.
-pub(crate) fn walk(
-    subject: AnalysisInput<'_>,
-    constants: &Constants,
+pub(crate) fn walk<'a>(
+    subject: AnalysisInput<'a>,
+    constants: &'a Constants,
     choices: &mut PathChoices,
     sets: &mut Sets,
 ) -> Result<Trace, Undecided> {
@@ -217,6 +170,7 @@ pub(crate) fn walk(
             automatic: subject.automatic,
             ..Trace::default()
         },
+        state: State::new(subject.module, func, subject.profile, constants),
         symbols,
         found: FxHashMap::default(),
         at: None,
@@ -225,20 +179,13 @@ pub(crate) fn walk(
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
         counts: FxHashMap::default(),
-        constants,
-        env: vec![AbstractValue::None; func.values.len()],
-        objects: Vec::new(),
-        views: Vec::new(),
-        config: Attrs::new(),
         arrays: Vec::new(),
-        early: FxHashMap::default(),
         turn: SmallVec::new(),
         turn_id: 0,
         flags: FxHashMap::default(),
         plain_flags: Vec::new(),
         steps: 0,
         marks: Vec::new(),
-        undo: Vec::new(),
         trial: 0,
         uneven: period::VaryingTrips::default(),
         settled: Vec::new(),
@@ -250,7 +197,7 @@ pub(crate) fn walk(
         endless: FxHashMap::default(),
     };
     for arg in &func.args {
-        walk.argument(*arg);
+        walk.set_by_type(*arg, Origin::Argument);
     }
     walk.block(func.body)?;
     walk.trace.steps = walk.steps;
@@ -258,30 +205,169 @@ pub(crate) fn walk(
     Ok(walk.trace)
 }
 
-impl<'a> PathWalk<'a> {
-    fn get(&self, value: ValueId) -> &AbstractValue {
-        &self.env[value.index()]
+/// A value of the program.
+pub(crate) type Value = Val<LinearExpr>;
+/// A tile as it is now.
+pub(crate) type Object = tessera_absint::Object<LinearExpr, Root>;
+/// A pointer or view.
+pub(crate) type View = tessera_absint::View<LinearExpr, Root>;
+
+impl<'a> Analysis<'a> for PathWalk<'a> {
+    type Int = LinearExpr;
+    type Root = Root;
+    type Stop = Undecided;
+    type Own = ();
+
+    fn state(&self) -> &State<'a, LinearExpr, Root> {
+        &self.state
     }
 
-    fn set(&mut self, value: ValueId, val: AbstractValue) {
-        self.env[value.index()] = val;
+    fn state_mut(&mut self) -> &mut State<'a, LinearExpr, Root> {
+        &mut self.state
     }
 
-    fn ty(&self, value: ValueId) -> &'a Type {
-        self.subject.module.types.get(self.subject.func.value(value).ty)
+    fn constant(&self, n: i64) -> LinearExpr {
+        n.into()
     }
 
-    fn val(&self, arg: Arg) -> AbstractValue {
-        match arg {
-            Arg::Value(v) => self.get(v).clone(),
-            Arg::Int(n) => AbstractValue::Int(n.into()),
+    fn unknown(&mut self) -> LinearExpr {
+        self.fresh()
+    }
+
+    fn known(&self, n: &LinearExpr) -> Option<i128> {
+        n.known().map(i128::from)
+    }
+
+    fn sum(&mut self, a: &LinearExpr, b: &LinearExpr) -> LinearExpr {
+        a.plus(b)
+    }
+
+    fn product(&mut self, a: &LinearExpr, b: &LinearExpr) -> LinearExpr {
+        self.symbols.arith(ArithOp::Muli, 64, a, b)
+    }
+
+    fn either_int(&mut self, a: &LinearExpr, b: &LinearExpr) -> LinearExpr {
+        if a == b { a.clone() } else { self.fresh() }
+    }
+
+    fn read(&self, arg: Arg) -> Option<LinearExpr> {
+        self.form(arg)
+    }
+
+    fn number(&self, arg: Arg) -> Option<Number> {
+        let is_float = |v| matches!(self.state.scalar_type(v), ScalarType::Float(_));
+        let known = self.known_at(arg).filter(|_| !arg.value().is_some_and(is_float));
+        known.map(|v| Number::Int(v.into()))
+    }
+
+    fn literal(&mut self, value: ValueId, number: Number) -> LinearExpr {
+        match number {
+            Number::Int(v) => (v as i64).into(),
+            Number::Float(_) => self.symbols.of(Expr::Value(value)),
         }
     }
 
-    fn vals(&self, operands: &[Operand]) -> Vec<AbstractValue> {
-        operands.iter().map(|o| self.val(o.arg)).collect()
+    fn scalar(&mut self, value: ValueId, origin: Origin) -> LinearExpr {
+        if origin != Origin::Argument {
+            return self.fresh();
+        }
+        match self.subject.values.iter().find(|(v, _)| *v == value) {
+            Some((_, known)) => (*known).into(),
+            None => self.symbols.of(Expr::Value(value)),
+        }
     }
 
+    fn compute(&mut self, op: &Op) -> LinearExpr {
+        self.arith(op)
+    }
+
+    fn buffer(&mut self, value: ValueId, origin: Origin) -> Place {
+        match (origin, self.subject.disjoint) {
+            (Origin::Argument, true) => Place { root: Root::Buffer(value), at: LinearExpr::default() },
+            (Origin::Argument, false) => Place { root: Root::Anywhere, at: self.symbols.of(Expr::Value(value)) },
+            _ => self.anywhere(),
+        }
+    }
+
+    /// Where placement put the value.
+    fn storage(&mut self, value: ValueId, _: &Tile, _: Origin) -> Place {
+        match self.subject.placement.slot(value) {
+            Some(slot) => Place { root: Root::Chip(slot.loc, 0), at: (slot.addr as i64 * 8).into() },
+            None => Place { root: Root::Tile(value), at: LinearExpr::default() },
+        }
+    }
+
+    fn anywhere(&mut self) -> Place {
+        Place { root: Root::Anywhere, at: self.fresh() }
+    }
+
+    fn memory(loc: Loc) -> Root {
+        Root::Chip(loc, 0)
+    }
+
+    fn visit(&mut self, id: OpId, op: &'a Op) -> Explored {
+        self.steps += 1;
+        // Each iteration is kept with those of all loops around it.
+        let turns = self.trace.turns.len().saturating_mul(self.turn.len());
+        let events = self.trace.events.len().max(turns / 8);
+        if self.steps > self.subject.limits.steps || events > self.subject.limits.events {
+            return Err(self.too_long(op.span));
+        }
+        self.at = Some(id);
+        let (ticks, events) = (self.trace.ticks.len(), self.trace.events.len());
+        if self.subject.ticks {
+            self.trace.ticks.push(Tick::Begin(id));
+        }
+        self.op(id, op)?;
+        if self.subject.ticks {
+            match self.trace.events.len() == events && op.blocks.is_empty() {
+                true => self.trace.ticks.truncate(ticks),
+                false => self.trace.ticks.push(Tick::End(id)),
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, id: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Explored {
+        if let Some(order) = opcode.order() {
+            return self.order(id, op, order);
+        }
+        match opcode.info().text {
+            Text::Number => self.core_numbers(op, opcode),
+            Text::Pipe(_) => self.fifo(id, op),
+            Text::LoadScalar | Text::StoreScalar => self.scalar_access(id, op),
+            _ if self.transfer(op, opcode) => {}
+            _ => return self.on_tiles(id, op, opcode, form),
+        }
+        Ok(())
+    }
+
+    fn other(&mut self, id: OpId, op: &'a Op) {
+        if op.id_array().is_some() { self.ids(id, op) } else { self.set_unknown(op) }
+    }
+
+    fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Explored {
+        self.run_for(id, op, f)
+    }
+
+    fn repeat_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Explored {
+        self.run_while(id, op, w)
+    }
+
+    fn branch(&mut self, id: OpId, op: &'a Op, i: If<'a>) -> Explored {
+        self.run_if(id, op, i)
+    }
+
+    fn select(&mut self, id: OpId, op: &'a Op, s: Select<'a>) -> Explored {
+        self.run_select(id, op, s)
+    }
+
+    fn malformed(&mut self, op: &'a Op, broken: Diagnostic) -> Explored {
+        Err(Undecided::at(op.span, broken.message))
+    }
+}
+
+impl PathWalk<'_> {
     /// The integer at an operand's place.
     fn form(&self, arg: Arg) -> Option<LinearExpr> {
         let form = self.written_form(arg)?;
@@ -291,12 +377,12 @@ impl<'a> PathWalk<'a> {
     /// The same without what loops told of it.
     fn written_form(&self, arg: Arg) -> Option<LinearExpr> {
         match self.val(arg) {
-            AbstractValue::Int(form) => Some(form),
+            Val::Scalar(form) => Some(form),
             _ => None,
         }
     }
 
-    fn known(&self, arg: Arg) -> Option<i64> {
+    fn known_at(&self, arg: Arg) -> Option<i64> {
         self.form(arg)?.known()
     }
 
@@ -310,119 +396,21 @@ impl<'a> PathWalk<'a> {
         self.symbols.of(Expr::Found(self.at, *times, if own { core } else { 0 }))
     }
 
-    /// A value of which only the type is known.
-    fn argument(&mut self, value: ValueId) {
-        let val = match self.ty(value) {
-            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
-                self.new_tile(value).map_or(AbstractValue::None, AbstractValue::Tile)
-            }
-            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
-                let place = match self.subject.disjoint {
-                    true => Place { root: Root::Buffer(value), at: LinearExpr::default() },
-                    false => Place { root: Root::Anywhere, at: self.symbols.of(Expr::Value(value)) },
-                };
-                self.view_of_type(ty, place)
-            }
-            Type::Scalar(_) => match self.subject.values.iter().find(|(v, _)| *v == value) {
-                Some((_, known)) => AbstractValue::Int((*known).into()),
-                None => AbstractValue::Int(self.symbols.of(Expr::Value(value))),
-            },
-            Type::Event | Type::Opaque(_) => AbstractValue::None,
-        };
-        self.set(value, val);
-    }
-
-    /// A value that only a run knows.
-    fn unknown(&mut self, value: ValueId) {
-        let val = match self.ty(value) {
-            Type::Scalar(_) => AbstractValue::Int(self.fresh()),
-            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
-                self.new_tile(value).map_or(AbstractValue::None, AbstractValue::Tile)
-            }
-            ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
-                let at = self.fresh();
-                self.view_of_type(ty, Place { root: Root::Anywhere, at })
-            }
-            Type::Event | Type::Opaque(_) => AbstractValue::None,
-        };
-        self.set(value, val);
-    }
-
-    fn block(&mut self, block: BlockId) -> Explored {
-        let func = self.subject.func;
-        for id in &func.block(block).ops {
-            self.steps += 1;
-            // Each iteration is kept with those of all loops around it.
-            let turns = self.trace.turns.len().saturating_mul(self.turn.len());
-            let events = self.trace.events.len().max(turns / 8);
-            if self.steps > self.subject.limits.steps || events > self.subject.limits.events {
-                return Err(self.too_long(func.op(*id).span));
-            }
-            let op = func.op(*id);
-            self.at = Some(*id);
-            let (ticks, events) = (self.trace.ticks.len(), self.trace.events.len());
-            if self.subject.ticks {
-                self.trace.ticks.push(Tick::Begin(*id));
-            }
-            self.op(*id, op)?;
-            if self.subject.ticks {
-                match self.trace.events.len() == events && op.blocks.is_empty() {
-                    true => self.trace.ticks.truncate(ticks),
-                    false => self.trace.ticks.push(Tick::End(*id)),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn op(&mut self, id: OpId, op: &'a Op) -> Explored {
-        match &op.kind {
-            OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
-            OpKind::Other(_) if op.id_array().is_some() => self.ids(id, op),
-            OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
-            OpKind::Constant(value) => self.constant(op, *value),
-            OpKind::Dense(_) => op.results.iter().for_each(|value| self.argument(*value)),
-            OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
-            OpKind::Float(_) | OpKind::CmpFloat(_) => op.results.iter().for_each(|value| self.unknown(*value)),
-            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => {
-                return match Control::of(self.subject.func, op) {
-                    Ok(Control::For(f)) => self.repeat(id, op, f),
-                    Ok(Control::If(i)) => self.branch(id, op, i),
-                    Ok(Control::While(w)) => self.repeat_while(id, op, w),
-                    Ok(Control::Select(s)) => self.select(id, op, s),
-                    Err(broken) => Err(Undecided::at(op.span, broken.message)),
-                };
-            }
-            OpKind::Yield | OpKind::Condition | OpKind::Return => {}
-        }
-        Ok(())
-    }
-
-    fn constant(&mut self, op: &Op, value: Number) {
-        let Some(result) = op.results.first() else { return };
-        let val = match (self.ty(*result), value) {
-            (Type::Scalar(ty), Number::Int(v)) => AbstractValue::Int(scalar::wrap(v as i64, ty.bits()).into()),
-            _ => AbstractValue::Int(self.symbols.of(Expr::Value(*result))),
-        };
-        self.set(*result, val);
-    }
-
-    fn compute(&mut self, op: &Op) {
-        let Some(result) = op.results.first().copied() else { return };
+    /// Arithmetic on forms.
+    fn arith(&mut self, op: &Op) -> LinearExpr {
         let (module, func) = (self.subject.module, self.subject.func);
         if let (OpKind::Cmp(pred), [a, b], false) = (&op.kind, op.operands.as_slice(), self.endless.is_empty())
             && let (Some(a), Some(b)) = (self.written_form(a.arg), self.written_form(b.arg))
             && self.is_beyond(&a, &b)
         {
             let (from, _) = scalar::widths(module, func, op);
-            let unknown = self.symbols.of(Expr::Cmp(*pred, from, a, b));
-            return self.set(result, AbstractValue::Int(unknown));
+            return self.symbols.of(Expr::Cmp(*pred, from, a, b));
         }
         if let Some(form) = self.derived(op) {
-            return self.set(result, AbstractValue::Int(form));
+            return form;
         }
-        let computed = scalar::compute(module, func, op, |arg| self.known(arg));
-        let form = match computed {
+        let computed = scalar::compute(module, func, op, |arg| self.known_at(arg));
+        match computed {
             Some(Ok(v)) => v.into(),
             _ => {
                 let side = |n: usize| op.operands.get(n).and_then(|o| self.form(o.arg));
@@ -439,8 +427,7 @@ impl<'a> PathWalk<'a> {
                     _ => self.fresh(),
                 }
             }
-        };
-        self.set(result, AbstractValue::Int(form));
+        }
     }
 
     /// Is one surely at most the other, which is a constant?

@@ -17,7 +17,7 @@ impl PathWalk<'_> {
         let variable = start.map(|(first, step)| Counter { value: f.variable, first, step });
         let mut counters: Vec<Counter> = variable.into_iter().collect();
         for ((value, init), next) in f.carried.iter().zip(f.inits).zip(f.yields) {
-            let own = self.known(init.arg).zip(self.step(next.arg, *value));
+            let own = self.known_at(init.arg).zip(self.step(next.arg, *value));
             // What was the variable one iteration before.
             let before = self.linear(next.arg, f.variable, 0).zip(start).map(|((factor, plus), (first, step))| {
                 let by = factor.wrapping_mul(step);
@@ -34,7 +34,7 @@ impl PathWalk<'_> {
         for ((carried, init), next) in w.carried.iter().zip(w.inits).zip(w.yields) {
             for (taken, handed) in w.taken.iter().zip(w.handed) {
                 let steps = self.step(handed.arg, *carried).zip(self.step(next.arg, *taken));
-                let (Some((plus, more)), Some(first)) = (steps, self.known(init.arg)) else { continue };
+                let (Some((plus, more)), Some(first)) = (steps, self.known_at(init.arg)) else { continue };
                 let step = plus.wrapping_add(more);
                 counters.push(Counter { value: *carried, first, step });
                 counters.push(Counter { value: *taken, first: first.wrapping_add(plus), step });
@@ -53,7 +53,7 @@ impl PathWalk<'_> {
                 blocks.extend(&op.blocks);
                 let (OpKind::Cmp(_), [a, b]) = (&op.kind, op.operands.as_slice()) else { continue };
                 for (side, other) in [(a.arg, b.arg), (b.arg, a.arg)] {
-                    let Some(k) = self.constants.get(other) else { continue };
+                    let Some(k) = self.state.constants.get(other) else { continue };
                     for counter in counters {
                         let Some((factor, plus)) = self.linear(side, counter.value, 0) else { continue };
                         let at = k.saturating_sub(plus).checked_div(factor).unwrap_or(0).saturating_sub(counter.first);
@@ -84,7 +84,7 @@ impl PathWalk<'_> {
         }
         let side = |n: usize| op.operands.get(n).map(|o| o.arg);
         let of = |n: usize| self.linear(side(n)?, variable, depth + 1);
-        let constant = |n: usize| self.constants.get(side(n)?);
+        let constant = |n: usize| self.state.constants.get(side(n)?);
         match &op.kind {
             OpKind::Cast(_) => of(0),
             OpKind::Arith(ArithOp::Addi) => match (of(0), constant(1)) {

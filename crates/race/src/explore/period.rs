@@ -151,8 +151,8 @@ impl PathWalk<'_> {
         rounds: impl Fn(&mut Self, u64) -> Explored,
     ) -> (Result<(u64, u64), Undecided>, bool) {
         // Values are those of the body, which sets them anew.
-        let (config, arrays, early) = (self.config.clone(), self.arrays.clone(), self.early.clone());
-        let (objects, views, undo) = (self.objects.len(), self.views.len(), self.undo.len());
+        let (arrays, early) = (self.arrays.clone(), self.state.early.clone());
+        let (objects, views, mark) = (self.state.objects.len(), self.state.views.len(), self.state.branch());
         let counted = (self.found.clone(), self.counts.clone());
         let (turn, turn_id, marks) = (self.turn.clone(), self.turn_id, std::mem::take(&mut self.marks));
         let sizes =
@@ -170,14 +170,13 @@ impl PathWalk<'_> {
             self.choices.wrong = self.trace.misuses[sizes.2..].to_vec();
         }
         let is_same = (&self.found, &self.counts) == (&counted.0, &counted.1)
-            && (&self.config, &self.arrays, &self.early) == (&config, &arrays, &early)
-            && self.undo[undo..].iter().all(|(object, _)| *object >= objects);
-        for (object, before) in self.undo.drain(undo..).rev() {
-            self.objects[object] = before;
-        }
-        self.objects.truncate(objects);
-        self.views.truncate(views);
-        (self.config, self.arrays, self.early) = (config, arrays, early);
+            && (&self.arrays, &self.state.early) == (&arrays, &early)
+            && self.state.keeps_config(&mark)
+            && self.state.changed(&mark).all(|object| object >= objects);
+        self.state.undo(&mark);
+        self.state.objects.truncate(objects);
+        self.state.views.truncate(views);
+        (self.arrays, self.state.early) = (arrays, early);
         (self.turn, self.turn_id, self.asked) = (turn, turn_id, asked);
         (self.found, self.counts) = counted;
         self.trace.events.truncate(sizes.0);

@@ -1,12 +1,13 @@
 //! Order operations: flags, barriers, buffers' tokens, events (sync.md 2 and 5).
 
-use super::{AbstractValue, Core, Explored, PathWalk};
+use super::{Core, Explored, PathWalk};
 use crate::Undecided;
 use crate::linear_expr::LinearExpr;
 use crate::sync_op::{SyncOp, SyncOpSite};
 use crate::trace::{Flag, Kind, Line, Misuse};
 use std::rc::Rc;
-use tessera_ir::{Op, OpId};
+use tessera_absint::{Analysis, Origin, Val};
+use tessera_ir::{Op, OpId, ValueId};
 use tessera_isa::ops::{IdArray, Opcode, Order, Pipe};
 
 impl Core {
@@ -43,6 +44,14 @@ impl<'a> PathWalk<'a> {
         }
     }
 
+    /// The event that a value is.
+    pub(super) fn event_of(&self, value: ValueId) -> Option<u32> {
+        match self.state.get(value) {
+            Val::Event(event) => Some(*event),
+            _ => None,
+        }
+    }
+
     pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Explored {
         if let Some((pipe, kind)) = self.plain_flags.get(id.index()).copied().flatten() {
             self.event(id, Some(pipe), kind, &[]);
@@ -56,7 +65,7 @@ impl<'a> PathWalk<'a> {
             SyncOp::Flag { from, to, sets } => self.flag(&ordering, (*from, *to), *sets),
             SyncOp::Barrier(pipe) => _ = self.event(id, *pipe, Kind::Barrier, &[]),
             SyncOp::Events => {
-                let recorded = op.values().filter_map(|v| self.get(v).event()).collect();
+                let recorded = op.values().filter_map(|v| self.event_of(v)).collect();
                 let event = self.event(id, None, Kind::Joins, &[]);
                 self.trace.named.insert(event, recorded);
             }
@@ -86,9 +95,9 @@ impl<'a> PathWalk<'a> {
 
     /// What is done with an array of ids. One that nobody put there is not known.
     pub(super) fn ids(&mut self, at: OpId, op: &Op) {
-        let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.get(v).clone());
-        let index = op.operands.get(1).and_then(|o| self.known(o.arg));
-        if let (Some(AbstractValue::Ids(array)), Some(index)) = (&array, index) {
+        let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.state.get(v).clone());
+        let index = op.operands.get(1).and_then(|o| self.known_at(o.arg));
+        if let (Some(Val::Ids(array)), Some(index)) = (&array, index) {
             let count = self.arrays[*array].len();
             if !usize::try_from(index).is_ok_and(|n| n < count) {
                 let what = format!("an array of {count} ids has none at index {index}{}", self.iteration());
@@ -100,23 +109,23 @@ impl<'a> PathWalk<'a> {
         let index = index.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         match (op.id_array(), op.results.first().copied(), array) {
             (Some(IdArray::Declare), Some(result), _) => {
-                self.arrays.push(vec![None; self.ty(result).id_array().unwrap_or(0)]);
-                self.set(result, AbstractValue::Ids(self.arrays.len() - 1));
+                self.arrays.push(vec![None; self.state.ty(result).id_array().unwrap_or(0)]);
+                self.state.set(result, Val::Ids(self.arrays.len() - 1));
             }
-            (Some(IdArray::Set), _, Some(AbstractValue::Ids(array))) => {
+            (Some(IdArray::Set), _, Some(Val::Ids(array))) => {
                 let id = op.operands.get(2).and_then(|o| self.written_form(o.arg));
                 match index {
                     Some(index) => self.arrays[array].iter_mut().skip(index).take(1).for_each(|at| at.clone_from(&id)),
                     None => self.arrays[array].fill(None),
                 }
             }
-            (Some(IdArray::Get), Some(result), Some(AbstractValue::Ids(array))) => {
+            (Some(IdArray::Get), Some(result), Some(Val::Ids(array))) => {
                 match index.and_then(|index| self.arrays[array].get(index).cloned().flatten()) {
-                    Some(id) => self.set(result, AbstractValue::Int(id)),
-                    None => self.unknown(result),
+                    Some(id) => self.state.set(result, Val::Scalar(id)),
+                    None => self.set_by_type(result, Origin::Found),
                 }
             }
-            _ => op.results.iter().for_each(|value| self.unknown(*value)),
+            _ => self.set_unknown(op),
         }
     }
 
@@ -151,7 +160,7 @@ impl<'a> PathWalk<'a> {
             self.plain_flags[at] = Some((pipe, kind));
         }
         if let Some(result) = ordering.op.results.first() {
-            self.set(*result, AbstractValue::Event(event));
+            self.state.set(*result, Val::Event(event));
         }
     }
 

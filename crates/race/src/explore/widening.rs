@@ -4,8 +4,9 @@
 //! leads to. What is computed of it has a value on the path, which addresses and ids of flags take; where it is compared, or
 //! bounds another loop, the greater ones are looked at as well.
 
-use super::{AbstractValue, PathWalk};
+use super::{PathWalk, Value};
 use crate::linear_expr::{Expr, LinearExpr};
+use tessera_absint::Val;
 use tessera_ir::scalar;
 use tessera_ir::{ArithOp, Op, OpKind, ValueId};
 
@@ -54,7 +55,7 @@ impl PathWalk<'_> {
             (ArithOp::Maxsi | ArithOp::Maxui | ArithOp::Minsi | ArithOp::Minui, ..) => true,
             _ => false,
         };
-        let computed = scalar::compute(self.subject.module, self.subject.func, op, |arg| self.known(arg));
+        let computed = scalar::compute(self.subject.module, self.subject.func, op, |arg| self.known_at(arg));
         let value = computed?.ok()?;
         let form = self.symbols.of(Expr::Arith(kind, to, a, b));
         self.stand_for_more(&form, value, if is_rising { value } else { i64::MIN }, 1);
@@ -81,22 +82,22 @@ impl PathWalk<'_> {
     pub(super) fn carried_on(
         &mut self,
         results: &[ValueId],
-        before: &[AbstractValue],
-        after: &mut [AbstractValue],
+        before: &[Value],
+        after: &mut [Value],
         period: u64,
     ) {
         if self.trial > 0 || self.subject.costs.is_some() {
             return;
         }
         for ((result, before), after) in results.iter().zip(before).zip(after) {
-            let number = |val: &AbstractValue| match val {
-                AbstractValue::Int(form) => form.with(&self.bound).known(),
+            let number = |val: &Value| match val {
+                Val::Scalar(form) => form.with(&self.bound).known(),
                 _ => None,
             };
             if let Some((_, new)) = number(before).zip(number(after)).filter(|(old, new)| old < new) {
                 let form = self.symbols.of(Expr::Value(*result));
                 self.stand_for_more(&form, new, new, period);
-                *after = AbstractValue::Int(form);
+                *after = Val::Scalar(form);
             }
         }
     }
