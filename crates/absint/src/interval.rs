@@ -5,62 +5,62 @@ use tessera_ir::{ArithOp, CastOp};
 
 /// All integers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub struct Interval {
     pub low: i64,
     pub high: i64,
 }
 
-impl Range {
-    pub fn one(value: i64) -> Range {
-        Range { low: value, high: value }
+impl Interval {
+    /// One integer.
+    pub fn one(value: i64) -> Interval {
+        Interval { low: value, high: value }
     }
 
+    /// The integer, where it is one.
     pub fn single(self) -> Option<i64> {
         (self.low == self.high).then_some(self.low)
     }
 
     /// Both, and what lies between them.
-    pub fn hull(self, other: Range) -> Range {
-        Range { low: self.low.min(other.low), high: self.high.max(other.high) }
+    pub fn hull(self, other: Interval) -> Interval {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     fn corners(self) -> [i64; 2] {
         [self.low, self.high]
     }
 
-    pub fn plus(self, other: Range) -> Option<Range> {
-        Some(Range { low: self.low.checked_add(other.low)?, high: self.high.checked_add(other.high)? })
+    pub fn plus(self, other: Interval) -> Option<Interval> {
+        Some(Interval { low: self.low.checked_add(other.low)?, high: self.high.checked_add(other.high)? })
     }
 
-    /// The product, where neither is negative.
-    pub fn times(self, other: Range) -> Option<Range> {
-        let is_counted = self.low >= 0 && other.low >= 0;
-        let product = |a: i64, b: i64| a.checked_mul(b).filter(|_| is_counted);
-        Some(Range { low: product(self.low, other.low)?, high: product(self.high, other.high)? })
+    /// The product.
+    pub fn times(self, other: Interval) -> Option<Interval> {
+        Interval::of(self.corners().into_iter().flat_map(|a| other.corners().map(|b| a.checked_mul(b))))
     }
 
     /// How far both ends are from another range's.
-    pub fn from(self, other: Range) -> Option<Range> {
-        Some(Range { low: self.low.checked_sub(other.low)?, high: self.high.checked_sub(other.high)? })
+    pub fn from(self, other: Interval) -> Option<Interval> {
+        Some(Interval { low: self.low.checked_sub(other.low)?, high: self.high.checked_sub(other.high)? })
     }
 
     /// Where it is after so many steps, and everywhere before.
-    pub fn stepped(self, step: Range, times: i64) -> Option<Range> {
+    pub fn stepped(self, step: Interval, times: i64) -> Option<Interval> {
         let low = self.low.checked_add(step.low.min(0).checked_mul(times)?)?;
         let high = self.high.checked_add(step.high.max(0).checked_mul(times)?)?;
-        Some(Range { low, high })
+        Some(Interval { low, high })
     }
 
-    fn of(values: impl Iterator<Item = Option<i64>>) -> Option<Range> {
+    fn of(values: impl Iterator<Item = Option<i64>>) -> Option<Interval> {
         let values: Vec<i64> = values.collect::<Option<_>>()?;
-        Some(Range { low: *values.iter().min()?, high: *values.iter().max()? })
+        Some(Interval { low: *values.iter().min()?, high: *values.iter().max()? })
     }
 
     /// What arithmetic makes of two ranges, where it neither wraps nor jumps between their ends.
-    pub fn arith(op: ArithOp, width: u32, a: Range, b: Range) -> Option<Range> {
+    pub fn arith(op: ArithOp, width: u32, a: Interval, b: Interval) -> Option<Interval> {
         use ArithOp::*;
         if let (Some(a), Some(b)) = (a.single(), b.single()) {
-            return arith(op, width, a, b).ok().map(Range::one);
+            return arith(op, width, a, b).ok().map(Interval::one);
         }
         let counted = a.low >= 0 && b.low >= 0;
         let is_monotone = match op {
@@ -71,9 +71,9 @@ impl Range {
             Shli => counted && b.single().is_some(),
             Remsi | Remui => {
                 let divisor = b.single().filter(|b| *b > 0 && a.low >= 0)?;
-                return Some(if a.high < divisor { a } else { Range { low: 0, high: divisor - 1 } });
+                return Some(if a.high < divisor { a } else { Interval { low: 0, high: divisor - 1 } });
             }
-            Andi if counted => return Some(Range { low: 0, high: a.high.min(b.high) }),
+            Andi if counted => return Some(Interval { low: 0, high: a.high.min(b.high) }),
             _ => false,
         };
         let corner = |x: i64, y: i64| {
@@ -87,11 +87,11 @@ impl Range {
             i64::try_from(exact).ok().filter(|v| wrap(*v, width) == *v)
         };
         let pairs = a.corners().into_iter().flat_map(|x| b.corners().map(|y| corner(x, y)));
-        is_monotone.then(|| Range::of(pairs)).flatten()
+        is_monotone.then(|| Interval::of(pairs)).flatten()
     }
 
     /// The same integers in another width, where all of them fit it.
-    pub fn cast(self, op: CastOp, from: u32, to: u32) -> Option<Range> {
-        Range::of(self.corners().into_iter().map(|v| Some(cast(op, from, to, v)).filter(|c| *c == v)))
+    pub fn cast(self, op: CastOp, from: u32, to: u32) -> Option<Interval> {
+        Interval::of(self.corners().into_iter().map(|v| Some(cast(op, from, to, v)).filter(|c| *c == v)))
     }
 }

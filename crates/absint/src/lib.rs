@@ -9,11 +9,13 @@
 
 mod control;
 mod global;
+mod interval;
 mod state;
 mod tiles;
 
 pub use control::ControlFlow;
 pub use global::GlobalMemory;
+pub use interval::Interval;
 pub use state::{Binding, Ext, Mark, Object, Origin, Outcome, Place, State, TypeFacts, Val, View};
 pub use tiles::{Operands, Tiles};
 

@@ -82,6 +82,10 @@ pub trait Tiles<'a>: Analysis<'a> {
         let tile = self.state().objects[id].tile;
         let place = self.address(&tile, at);
         let object = self.state_mut().change(id);
+        if matches!(object.binding, Binding::View | Binding::InPlace) && object.broken.is_none() {
+            // It was a view, which may have another pitch.
+            object.layout = tile.layout();
+        }
         (object.place, object.binding, object.storage) = (place, Binding::Address, id);
         self.bound(id);
     }
@@ -217,15 +221,11 @@ pub trait Tiles<'a>: Analysis<'a> {
                 Bind::Window => self.window(inst, src, dst),
                 Bind::Bytes => {
                     self.check_rebind(op, src, dst);
-                    let place = self.state().objects[src].place.clone();
-                    let object = self.state_mut().change(dst);
-                    (object.place, object.binding) = (place, Binding::View);
+                    self.reinterpret(src, dst);
                 }
                 Bind::Storage => {
-                    let source = &self.state().objects[src];
-                    let (place, storage) = (source.place.clone(), source.storage);
-                    let object = self.state_mut().change(dst);
-                    (object.place, object.storage, object.binding) = (place, storage, Binding::View);
+                    self.reinterpret(src, dst);
+                    self.state_mut().change(dst).storage = self.state().objects[src].storage;
                 }
                 Bind::Scale => self.scale_of(src, dst),
                 Bind::New | Bind::Address | Bind::InPlace => {}
@@ -235,6 +235,17 @@ pub trait Tiles<'a>: Analysis<'a> {
         if let Some((_, dst)) = dst.filter(|_| inst.op.info().expands) {
             self.state_mut().change(*dst).fill();
         }
+    }
+
+    /// The destination lies where the source lies, under the layout of its own type.
+    fn reinterpret(&mut self, src: usize, dst: usize) {
+        let (source, target) = (&self.state().objects[src], &self.state().objects[dst]);
+        let is_legal = source.broken.is_none() && target.broken.is_none();
+        let layout = if is_legal { target.tile.layout_over(&source.tile, &source.layout) } else { None };
+        let place = source.place.clone();
+        let object = self.state_mut().change(dst);
+        (object.place, object.binding) = (place, Binding::View);
+        object.layout = layout.unwrap_or_else(|| object.layout.clone());
     }
 
     /// The destination becomes a window of the source, and keeps its pitch (ops.md 10).
@@ -256,15 +267,14 @@ pub trait Tiles<'a>: Analysis<'a> {
     /// The destination goes to the scales of the source, as TASSIGN would bind it (isa/matrix.md 3). Without addresses
     /// placement sees to it.
     fn scale_of(&mut self, src: usize, dst: usize) {
-        let (source, tile) = (&self.state().objects[src], self.state().objects[dst].tile);
+        let source = &self.state().objects[src];
         if source.place.root != Self::memory(source.tile.loc) {
             return;
         }
         let start = self.known(&source.place.at).and_then(|bits| u64::try_from(bits / 8).ok());
-        let Some(start) = start.and_then(|start| i64::try_from(scale_address(start)).ok()) else { return };
-        let place = self.address(&tile, &self.constant(start));
-        let object = self.state_mut().change(dst);
-        (object.place, object.binding) = (place, Binding::Address);
+        if let Some(start) = start.and_then(|start| i64::try_from(scale_address(start)).ok()) {
+            self.bind(dst, &self.constant(start));
+        }
     }
 
     /// Forgets what an instruction in a loop that is walked once may change in one of its tiles.

@@ -308,3 +308,70 @@ fn ten_thousand_instructions_are_walked_in_one_pass() {
     let found = findings(&text.replace('T', SMALL), Profile::A5);
     assert!(found.is_empty(), "{found:#?}");
 }
+
+/// Memory that is bound to a view without strides is dense, for every analysis.
+#[test]
+fn a_view_argument_is_dense() {
+    let body = |cols: u64| {
+        let view = format!("!pto.tensor_view<16x{cols}xf16>");
+        let stride = format!("%s = pto.get_tensor_view_stride %v, %c0 : {view} -> index\n{}", insert("%s"));
+        rules(&kernel(&format!("%v: {view}"), &stride))
+    };
+    assert!(body(48).is_empty());
+    assert_eq!(body(49), ["tinsert-bounds"]);
+}
+
+/// A pointer to elements of another type leads to the same place.
+#[test]
+fn a_cast_pointer_leads_where_it_led() {
+    let body = |at: &str| {
+        let body = format!(
+            "%less = arith.subi %c0, %c4 : index\n%p = pto.addptr %x, %less : !pto.ptr<f32> -> !pto.ptr<f32>\n\
+             %q = pto.castptr %p : !pto.ptr<f32> -> !pto.ptr<f16>\n%v = pto.load_scalar %q[{at}] : !pto.ptr<f16> -> f16"
+        );
+        rules(&kernel("%x: !pto.ptr<f32>", &body))
+    };
+    // Four f32 before the start are eight f16.
+    assert_eq!(body("%c4"), ["gm-bounds"]);
+    assert!(body("%c16").is_empty());
+}
+
+/// A destination of TFILLPAD_INPLACE that is a view already stays one, as it does in the engine (ops.md 6).
+#[test]
+fn a_view_is_not_filled_somewhere_else() {
+    let body = |from: &str| {
+        let body = format!(
+            "%whole = pto.alloc_tile : BIG\n%other = pto.alloc_tile : SMALL\n\
+             %w = pto.subset %whole[%c0, %c0] sizes [16, 32] : BIG\n\
+             %padded = pto.alloc_tile : !pto.tile<loc=vec, dtype=f16, rows=16, cols=32, pad=zero>\n\
+             pto.treshape ins(%w : SMALL) outs(%padded : !pto.tile<loc=vec, dtype=f16, rows=16, cols=32, pad=zero>)\n\
+             pto.tfillpad_inplace ins({from} : SMALL) outs(%padded : !pto.tile<loc=vec, dtype=f16, rows=16, cols=32, pad=zero>)"
+        );
+        let found = findings(&kernel("", &body), Profile::A5);
+        found.iter().filter(|d| d.is_error()).map(|d| d.rule).collect::<Vec<_>>()
+    };
+    assert!(body("%w").is_empty(), "{:?}", body("%w"));
+    assert_eq!(body("%other"), ["tfillpad-inplace"]);
+}
+
+/// TRESHAPE of a window keeps the window's pitch, and TASSIGN gives a tile its own layout back.
+#[test]
+fn a_window_under_another_type_keeps_its_pitch() {
+    const WIDE: &str = "!pto.tile<loc=vec, dtype=f16, rows=16, cols=64>";
+    let body = |more: &str| {
+        let body = format!(
+            "%wide = pto.alloc_tile addr = %a0 : {WIDE}\n\
+             %l = pto.subset %wide[%c0, %c0] sizes [16, 32] : {WIDE}\n\
+             %r = pto.subset %wide[%c0, %c32] sizes [16, 32] : {WIDE}\n\
+             %b = pto.treshape %r : SMALL -> !pto.tile<loc=vec, dtype=bf16, rows=16, cols=32>\n\
+             %m = pto.treshape %b : !pto.tile<loc=vec, dtype=bf16, rows=16, cols=32> -> SMALL\n\
+             {more}\npto.tmov ins(%l : SMALL) outs(%m : SMALL)"
+        );
+        let body = format!("%a0 = arith.constant 0 : i64\n%a64 = arith.constant 64 : i64\n{body}");
+        let found = findings(&kernel("", &body), Profile::A5);
+        found.iter().filter(|d| d.is_error()).map(|d| d.rule).collect::<Vec<_>>()
+    };
+    assert!(body("").is_empty(), "{:?}", body(""));
+    // Dense from the same byte on it reaches into the other half.
+    assert_eq!(body("%n = pto.tassign %m, %a64 : SMALL -> SMALL"), ["overlap"]);
+}

@@ -329,6 +329,27 @@ impl Tile {
         Some(if matches!(self.slayout, SLayout::RowMajor) && self.rows == 1 { (1, ic) } else { (ir, ic) })
     }
 
+    /// The layout of this tile over the bytes of another one. A window of a wider tile keeps its pitch, which only a tile
+    /// with the same lines can take over.
+    pub fn layout_over(&self, from: &Tile, source: &Layout) -> Option<Layout> {
+        if *source == from.layout() {
+            return Some(self.layout());
+        }
+        let lines = |t: &Tile| match t.blayout {
+            BLayout::RowMajor => (t.rows, t.cols * u64::from(t.elem.bits())),
+            BLayout::ColMajor => (t.cols, t.rows * u64::from(t.elem.bits())),
+        };
+        let stride = match from.blayout {
+            BLayout::RowMajor => source.offset(1, 0),
+            BLayout::ColMajor => source.offset(0, 1),
+        };
+        let stride = stride.saturating_mul(i64::from(from.elem.bits())) / i64::from(self.elem.bits());
+        (!self.is_boxed() && lines(from) == lines(self)).then(|| match self.blayout {
+            BLayout::RowMajor => Layout { row: Axis::linear(self.rows, stride), col: Axis::linear(self.cols, 1) },
+            BLayout::ColMajor => Layout { row: Axis::linear(self.rows, 1), col: Axis::linear(self.cols, stride) },
+        })
+    }
+
     /// The layout as a value. The tile type is legal; an illegal fractal counts as 512.
     pub fn layout(&self) -> Layout {
         let (ir, ic) = self.box_dims().unwrap_or((16, self.elem.c0()));

@@ -20,7 +20,6 @@ mod detect;
 mod extents;
 mod inputs;
 mod kernel;
-mod range;
 mod suggest;
 mod sync;
 mod timeline;

@@ -174,3 +174,23 @@ fn a_pipe_takes_the_slots_of_its_directions() {
         assert_eq!(kernel.extents(&[], 1)[0], Extents::Known(vec![slots * 1024 / 4]), "{mask}");
     }
 }
+
+/// A pointer that goes nobody knows where reaches nobody knows how far: it is not left out.
+#[test]
+fn a_pointer_that_is_lost_is_no_small_one() {
+    let body = "%at = pto.load_scalar %y[%c0] : !pto.ptr<f32> -> f32
+  %i = arith.fptosi %at : f32 to i64
+  %far = arith.index_cast %i : i64 to index
+  %p = pto.addptr %x, %far : !pto.ptr<f32> -> !pto.ptr<f32>
+  %v = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<8x8xf32>";
+    assert!(matches!(of_x(body, &[], 1), Extents::Unknown(Some(_))));
+}
+
+/// Rows that are stored backwards reach as far as the first of them.
+#[test]
+fn a_negative_stride_reaches_backwards() {
+    let body = "%back = arith.subi %c0, %c8 : index
+  %p = pto.addptr %x, %c64 : !pto.ptr<f32> -> !pto.ptr<f32>
+  %v = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%back, %c1] : !pto.tensor_view<8x8xf32>";
+    assert_eq!(of_x(body, &[], 1), Extents::Known(vec![72]));
+}

@@ -6,10 +6,10 @@
 use super::Engine;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{ConvType, Inst, Place as TilePlace, Root, TileArg};
-use tessera_isa::layout::{Axis, Layout};
+use tessera_isa::layout::Layout;
 use tessera_isa::ops::{Bind, Role};
 use tessera_isa::sem::scale_address;
-use tessera_isa::tile::{BLayout, Extent, Loc, Tile, TileType};
+use tessera_isa::tile::{Extent, Loc, Tile, TileType};
 use tessera_kernels::{Failure, MemoryId, Place, failure, internal_error, on_core};
 
 /// A tile of an engine.
@@ -446,31 +446,12 @@ impl Engine {
         } else if binding == Binding::Inplace {
             from.layout
         } else {
-            let layout = pitched(&from.tile, &self.layout(from), &to.tile)?;
+            let layout = to.tile.layout_over(&from.tile, &self.layout(from)).ok_or_else(|| {
+                let what = format!("{} is a window of a wider tile, and {} has other lines", from.tile, to.tile);
+                failure("treshape-bytes", what, "move the window to a tile of its own first")
+            })?;
             self.layouts.number(&layout)
         };
         self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, binding))
     }
-}
-
-/// The layout of a reinterpreted view that keeps its source's pitch.
-fn pitched(from: &Tile, source: &Layout, to: &Tile) -> Result<Layout, Failure> {
-    let lines = |t: &Tile| match t.blayout {
-        BLayout::RowMajor => (t.rows, t.cols * u64::from(t.elem.bits())),
-        BLayout::ColMajor => (t.cols, t.rows * u64::from(t.elem.bits())),
-    };
-    if to.is_boxed() || lines(from) != lines(to) {
-        let what = format!("{from} is a window of a wider tile, and {to} has other lines");
-        let help = "move the window to a tile of its own first";
-        return Err(failure("treshape-bytes", what, help));
-    }
-    let stride = match from.blayout {
-        BLayout::RowMajor => source.offset(1, 0),
-        BLayout::ColMajor => source.offset(0, 1),
-    };
-    let stride = stride.saturating_mul(i64::from(from.elem.bits())) / i64::from(to.elem.bits());
-    Ok(match to.blayout {
-        BLayout::RowMajor => Layout { row: Axis::linear(to.rows, stride), col: Axis::linear(to.cols, 1) },
-        BLayout::ColMajor => Layout { row: Axis::linear(to.rows, 1), col: Axis::linear(to.cols, stride) },
-    })
 }

@@ -121,7 +121,9 @@ impl<'a> PathWalk<'a> {
         let (slots, slot) = self.next_slot(n, Count::Pops);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Ready(n)), &[]);
-        let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v, Origin::Own)?))) else { return };
+        let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v, Origin::Own)?))) else {
+            return;
+        };
         let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).and_then(|o| self.known_at(o.arg)));
         let tile = self.state.objects[object].tile;
         let core = self.memory_of(tile.loc, 0);

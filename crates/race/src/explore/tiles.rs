@@ -2,9 +2,9 @@
 
 use super::footprint_cache::Touched;
 use super::{Explored, PathWalk};
+use crate::Undecided;
 use crate::footprint;
 use crate::trace::{Access, Kind, Place, Root};
-use crate::Undecided;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use tessera_absint::{Analysis, Tiles, Val};

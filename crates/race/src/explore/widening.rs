@@ -79,13 +79,7 @@ impl PathWalk<'_> {
     }
 
     /// What a loop hands on that counted its iterations stands for more where the loop does.
-    pub(super) fn carried_on(
-        &mut self,
-        results: &[ValueId],
-        before: &[Value],
-        after: &mut [Value],
-        period: u64,
-    ) {
+    pub(super) fn carried_on(&mut self, results: &[ValueId], before: &[Value], after: &mut [Value], period: u64) {
         if self.trial > 0 || self.subject.costs.is_some() {
             return;
         }

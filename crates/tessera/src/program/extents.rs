@@ -1,18 +1,20 @@
 //! How much memory the views of a kernel imply, without running it: what is computed of constants, bound scalars, block
 //! numbers and induction variables is followed as ranges (isa/structure.md 3, 8).
 
-use super::range::Range;
 use super::{Kernel, Need};
-use crate::Elem;
 use std::collections::BTreeMap;
+use tessera_absint::{
+    Analysis, ControlFlow, GlobalMemory, Interval, Origin, Place, PlaceOf, State, Step, Val, Vals, ViewOf,
+};
 use tessera_interp::Input;
-use tessera_ir::edges::{Control, Edge, For, When};
-use tessera_ir::scalar::{compute, widths};
-use tessera_ir::{Arg, BlockId, Op, OpId, OpKind, Type, ValueId, fifo};
+use tessera_ir::edges::{For, While};
+use tessera_ir::scalar::{Constants, compute, widths};
+use tessera_ir::{Arg, Op, OpId, OpKind, ValueId, fifo};
 use tessera_isa::codec::Number;
-use tessera_isa::diag::Span;
-use tessera_isa::ops::{Opcode, Role, Text};
+use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::sem::Dir;
+use tessera_isa::tile::{Loc, Tile};
 
 /// Operations that are followed before nothing more is said.
 const FUEL: u32 = 1 << 20;
@@ -44,66 +46,16 @@ impl Kernel {
     /// The extents of every argument, in order, with these scalars and so many blocks; an argument that is no memory and
     /// no tile is unused.
     pub fn extents(&self, inputs: &[(ValueId, Input)], blocks: u32) -> Vec<Extents> {
-        let mut walk = Walk::new(self, blocks);
+        let constants = Constants::new(self.module(), self.func());
+        let mut walk = Walk::new(self, blocks, &constants);
         for (value, input) in inputs {
             if let Input::Scalar(Number::Int(number)) = input {
-                walk.known[value.index()] = i64::try_from(*number).ok().map(|v| Known::Int(Range::one(v)));
+                walk.state.set(*value, Val::Scalar(i64::try_from(*number).ok().map(Interval::one)));
             }
         }
-        walk.block(self.func().body);
+        let is_done = walk.block(self.func().body).is_ok();
         let arguments = self.func().args.iter().enumerate();
-        arguments.map(|(n, value)| walk.extents(n, *value)).collect()
-    }
-}
-
-/// What is known of a value.
-#[derive(Clone, Debug, PartialEq)]
-enum Known {
-    Int(Range),
-    Place(Place),
-}
-
-/// A pointer or view into an argument's memory.
-#[derive(Clone, Debug, PartialEq)]
-struct Place {
-    argument: usize,
-    elem: Elem,
-    /// The first element, counted from the start of the memory.
-    offset: Range,
-    /// Extents and strides; none for a pointer.
-    axes: Option<Vec<(Option<Range>, Option<Range>)>>,
-}
-
-impl Place {
-    /// One past the last bit that its extents reach.
-    fn end(&self) -> Option<u128> {
-        let mut last = self.offset;
-        for (extent, stride) in self.axes.as_ref()? {
-            if extent.as_ref()?.high <= 0 {
-                return Some(0);
-            }
-            let extent = Range { low: 0, high: extent.as_ref()?.high - 1 };
-            last = last.plus(extent.times((*stride)?)?)?;
-        }
-        self.until(last)
-    }
-
-    fn until(&self, last: Range) -> Option<u128> {
-        Some((u128::try_from(last.high).ok()? + 1) * u128::from(self.elem.bits()))
-    }
-
-    /// Its extents, where it is dense and begins at the start.
-    fn shape(&self) -> Option<Vec<u64>> {
-        let axes = self.axes.as_ref().filter(|_| self.offset == Range::one(0))?;
-        let mut dense = 1;
-        for (extent, stride) in axes.iter().rev() {
-            let (extent, stride) = ((*extent)?.single()?, (*stride)?.single()?);
-            if extent < 1 || extent > 1 && stride != dense {
-                return None;
-            }
-            dense = dense.checked_mul(extent)?;
-        }
-        axes.iter().map(|(extent, _)| u64::try_from(extent.as_ref()?.low).ok()).collect()
+        arguments.map(|(n, value)| walk.extents(n, *value, is_done)).collect()
     }
 }
 
@@ -111,14 +63,15 @@ impl Place {
 #[derive(Clone, Debug)]
 struct Use {
     argument: usize,
+    /// One past the last bit that is reached, where known.
     end: Option<u128>,
     shape: Option<Vec<u64>>,
 }
 
 struct Walk<'a> {
     kernel: &'a Kernel,
+    state: State<'a, Option<Interval>, Option<usize>>,
     blocks: u32,
-    known: Vec<Option<Known>>,
     /// The newest word of each operation: what a loop does later holds what it did first.
     uses: BTreeMap<OpId, Use>,
     /// By argument that is a view: how far its axes are reached, where its type leaves them open.
@@ -126,39 +79,255 @@ struct Walk<'a> {
     fuel: u32,
 }
 
-impl<'a> Walk<'a> {
-    fn new(kernel: &'a Kernel, blocks: u32) -> Self {
-        let func = kernel.func();
-        let mut known = vec![None; func.values.len()];
-        let mut open = vec![Vec::new(); func.args.len()];
-        for (argument, value) in func.args.iter().enumerate() {
-            let ty = kernel.module().types.get(func.value(*value).ty);
-            let Some(elem) = ty.global_elem() else { continue };
-            let (dims, strided): (Option<&[Option<u64>]>, _) = match ty {
-                Type::View(view) => (Some(&view.dims), None),
-                Type::Memref(memref) => (Some(&memref.dims), memref.strided.as_ref()),
-                _ => (None, None),
-            };
-            let count = |n: u64| i64::try_from(n).ok().map(Range::one);
-            let axes = dims.map(|dims| {
-                let mut dense = Some(1);
-                let mut axes: Vec<_> = dims.iter().map(|d| (d.and_then(count), None)).collect();
-                for (n, (extent, stride)) in axes.iter_mut().enumerate().rev() {
-                    let written = strided.and_then(|s| s.strides.get(n).copied().flatten());
-                    *stride = written.or(dense).map(Range::one);
-                    dense = dense.zip(extent.and_then(Range::single)).and_then(|(d, e): (i64, i64)| d.checked_mul(e));
-                }
-                axes
-            });
-            open[argument] = vec![Some(0); dims.map_or(0, <[_]>::len)];
-            let offset = Range::one(strided.and_then(|s| s.offset).unwrap_or(0));
-            known[value.index()] = Some(Known::Place(Place { argument, elem, offset, axes }));
+/// The analysis has no fuel left.
+struct Spent;
+
+impl<'a> Analysis<'a> for Walk<'a> {
+    type Int = Option<Interval>;
+    /// The argument, where it is known.
+    type Root = Option<usize>;
+    type Stop = Spent;
+    type Own = ();
+
+    fn state(&self) -> &State<'a, Option<Interval>, Option<usize>> {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut State<'a, Option<Interval>, Option<usize>> {
+        &mut self.state
+    }
+
+    fn constant(&self, n: i64) -> Option<Interval> {
+        Some(Interval::one(n))
+    }
+
+    fn unknown(&mut self) -> Option<Interval> {
+        None
+    }
+
+    fn known(&self, n: &Option<Interval>) -> Option<i128> {
+        n.and_then(Interval::single).map(i128::from)
+    }
+
+    fn sum(&mut self, a: &Option<Interval>, b: &Option<Interval>) -> Option<Interval> {
+        (*a)?.plus((*b)?)
+    }
+
+    fn product(&mut self, a: &Option<Interval>, b: &Option<Interval>) -> Option<Interval> {
+        (*a)?.times((*b)?)
+    }
+
+    fn either_int(&mut self, a: &Option<Interval>, b: &Option<Interval>) -> Option<Interval> {
+        Some((*a)?.hull((*b)?))
+    }
+
+    fn number(&self, arg: Arg) -> Option<Number> {
+        self.int(arg).map(Number::Int)
+    }
+
+    fn literal(&mut self, _: ValueId, number: Number) -> Option<Interval> {
+        match number {
+            Number::Int(n) => i64::try_from(n).ok().map(Interval::one),
+            Number::Float(_) => None,
         }
-        Walk { kernel, blocks, known, uses: BTreeMap::new(), open, fuel: FUEL }
+    }
+
+    fn scalar(&mut self, _: ValueId, _: Origin) -> Option<Interval> {
+        None
+    }
+
+    fn compute(&mut self, op: &Op) -> Option<Interval> {
+        let (module, func) = (self.state.module, self.state.func);
+        let side = |n: usize| op.operands.get(n).and_then(|o| self.read(o.arg)).flatten();
+        let (from, to) = widths(module, func, op);
+        match &op.kind {
+            OpKind::Arith(kind) => Interval::arith(*kind, to, side(0)?, side(kind.arity() - 1)?),
+            OpKind::Cast(kind) if kind.floats() == (false, false) => side(0)?.cast(*kind, from, to),
+            OpKind::Cmp(_) => {
+                let int = |arg: Arg| self.read(arg).flatten().and_then(Interval::single);
+                compute(module, func, op, int).and_then(Result::ok).map(Interval::one)
+            }
+            _ => None,
+        }
+    }
+
+    fn buffer(&mut self, value: ValueId, origin: Origin) -> PlaceOf<'a, Self> {
+        let argument = self.state.func.args.iter().position(|arg| *arg == value);
+        match argument.filter(|_| origin == Origin::Argument) {
+            Some(argument) => Place { root: Some(argument), at: self.constant(0) },
+            None => self.anywhere(),
+        }
+    }
+
+    fn storage(&mut self, _: ValueId, _: &Tile, _: Origin) -> PlaceOf<'a, Self> {
+        self.anywhere()
+    }
+
+    fn anywhere(&mut self) -> PlaceOf<'a, Self> {
+        Place { root: None, at: None }
+    }
+
+    fn memory(_: Loc) -> Option<usize> {
+        None
+    }
+
+    /// Tiles reach no memory by themselves.
+    fn new_tile(&mut self, _: ValueId, _: Origin) -> Option<usize> {
+        None
+    }
+
+    fn visit(&mut self, id: OpId, op: &'a Op) -> Step<'a, Self> {
+        self.fuel = self.fuel.checked_sub(1).ok_or(Spent)?;
+        self.op(id, op)
+    }
+
+    fn instruction(&mut self, id: OpId, op: &'a Op, opcode: Opcode, _: Form) -> Step<'a, Self> {
+        let view = op.operand(Role::Global).and_then(|o| self.view(o.arg));
+        match opcode.info().text {
+            text @ (Text::MakeView | Text::Partition | Text::AddPtr) => {
+                if let Some(view) = view.filter(|_| text == Text::Partition) {
+                    self.reach(op, &view);
+                }
+                self.derive_view(op, text);
+                let made = op.results.first().filter(|_| text == Text::MakeView);
+                if let Some(view) = made.and_then(|made| self.view(Arg::Value(*made))) {
+                    self.note(id, &view, self.end(&view), self.shape(&view));
+                }
+            }
+            Text::Address(_) => self.pointer_to(op),
+            Text::Dim => self.view_number(op, opcode),
+            Text::Number => {
+                let number = self.number_of(opcode);
+                self.state.set_all(&op.results, [Val::Scalar(number)]);
+            }
+            Text::LoadScalar | Text::StoreScalar => {
+                if let Some((view, numbers)) = self.view_and_numbers(op) {
+                    let last = numbers.first().cloned().flatten();
+                    let at = self.moved(&view.place.at, &last, view.elem.bits());
+                    self.note(id, &view, until(at, view.elem.bits()), None);
+                }
+                self.set_unknown(op);
+            }
+            Text::Pipe(_) => {
+                // The slots of both directions lie there (isa/structure.md 5, `fifo-gm`).
+                if let Some(view) = view {
+                    let directions = [Dir::C2v, Dir::V2c].into_iter().filter(|dir| fifo::has_dir(op, *dir)).count();
+                    let bytes = u128::from(fifo::slot_size(op)) * u128::from(fifo::slots(op)) * directions as u128;
+                    self.note(id, &view, until(view.place.at, 0).map(|bits| bits + 8 * bytes), None);
+                }
+                self.set_unknown(op);
+            }
+            _ => {
+                // A view was counted where it was made; how far an instruction reaches from a pointer, only it knows.
+                if let Some(view) = view.filter(|view| view.dims.is_empty()) {
+                    self.note(id, &view, None, None);
+                }
+                self.set_unknown(op);
+            }
+        }
+        Ok(())
+    }
+
+    /// A counted loop: what it carries goes on as in its first round, or is not known.
+    fn repeat(&mut self, _: OpId, _: &'a Op, f: For<'a>) -> Step<'a, Self> {
+        let [lower, upper, step] = [f.lower, f.upper, f.step].map(|arg| self.read(arg).flatten());
+        let bounds = lower.zip(upper).zip(step.filter(|step| step.low > 0));
+        let rounds = bounds.map(|((lower, upper), step)| {
+            let length = upper.high.saturating_sub(lower.low);
+            let rounds = if length > 0 { (length - 1) / step.low + 1 } else { 0 };
+            let last = match (lower.single(), step.single()) {
+                (Some(lower), Some(step)) => lower.saturating_add((rounds - 1).max(0).saturating_mul(step)),
+                _ => upper.high.saturating_sub(1).max(lower.low),
+            };
+            (rounds, Interval { low: lower.low, high: last })
+        });
+        let before = self.vals(f.inits);
+        if rounds.is_some_and(|(rounds, _)| rounds == 0) {
+            self.state.set_all(f.results, before);
+            return Ok(());
+        }
+        self.state.set(f.variable, Val::Scalar(rounds.map(|(_, range)| range)));
+        let after = self.round(&f, &before)?;
+        if after == before {
+            self.state.set_all(f.results, after);
+            return Ok(());
+        }
+        let times = rounds.map(|(rounds, _)| rounds - 1);
+        let moved: Vals<_> = before.iter().zip(&after).map(|(b, a)| self.stepped(b, a, times)).collect();
+        let again = self.round(&f, &moved)?;
+        let rounds = before.iter().zip(&after).zip(moved.iter().zip(&again));
+        let is_even: Vec<bool> =
+            rounds.map(|((b, a), (m, g))| b == a && m == g || self.distance(b, a) == self.distance(m, g)).collect();
+        let kept = |all: Vals<_>| -> Vals<_> {
+            all.into_iter().zip(&is_even).map(|(val, is_even)| if *is_even { val } else { Val::None }).collect()
+        };
+        let (kept, last) = (kept(moved.clone()), kept(again));
+        if kept != moved {
+            self.round(&f, &kept)?;
+        }
+        let mut left = before;
+        for more in [kept, last] {
+            left = left.into_iter().zip(more).map(|(a, b)| self.either(a, b)).collect();
+        }
+        self.state.set_all(f.results, left);
+        Ok(())
+    }
+
+    fn repeat_while(&mut self, _: OpId, _: &'a Op, w: While<'a>) -> Step<'a, Self> {
+        let before = self.vals(w.inits);
+        self.state.set_all(w.carried, before.clone());
+        for _ in 0..2 {
+            self.block(w.before)?;
+            let handed = self.vals(w.handed);
+            self.state.set_all(w.taken, handed.clone());
+            self.state.set_all(w.results, handed);
+            self.block(w.after)?;
+            let after = self.vals(w.yields);
+            if after == before {
+                break;
+            }
+            // How often it goes round is not known.
+            let kept = before.iter().zip(after).map(|(b, a)| if *b == a { a } else { Val::None });
+            self.state.set_all(w.carried, kept);
+        }
+        Ok(())
+    }
+
+    fn malformed(&mut self, _: &'a Op, _: Diagnostic) -> Step<'a, Self> {
+        Ok(())
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn new(kernel: &'a Kernel, blocks: u32, constants: &'a Constants) -> Self {
+        let (module, func, profile) = (kernel.module(), kernel.func(), kernel.profile());
+        let mut walk = Walk {
+            kernel,
+            state: State::new(module, func, profile, constants),
+            blocks,
+            uses: BTreeMap::new(),
+            open: Vec::new(),
+            fuel: FUEL,
+        };
+        for value in &func.args {
+            walk.set_by_type(*value, Origin::Argument);
+            let mut rank = 0;
+            if let Val::View(view) = *walk.state.get(*value) {
+                // Strides that a type leaves open are dense unless a run is given others.
+                let dims = walk.state.views[view].dims.clone();
+                let dense = walk.dense(&dims);
+                let view = &mut walk.state.views[view];
+                view.strides = view.strides.iter().zip(dense).map(|(stride, dense)| stride.or(dense)).collect();
+                view.place.at = view.place.at.or(Some(Interval::one(0)));
+                rank = dims.len();
+            }
+            walk.open.push(vec![Some(0); rank]);
+        }
+        walk
     }
 
     /// All that was found about an argument.
-    fn extents(&self, argument: usize, value: ValueId) -> Extents {
+    fn extents(&self, argument: usize, value: ValueId, is_done: bool) -> Extents {
         let Some(elem) = self.kernel.elem(value) else { return Extents::Unused };
         let need = self.kernel.need(value);
         if let Some(dims) = need.dims() {
@@ -170,15 +339,12 @@ impl<'a> Walk<'a> {
             let all: Option<Vec<u64>> = dims.iter().zip(reached).map(|(dim, reached)| dim.or(reached)).collect();
             return all.map_or(Extents::Unknown(None), Extents::Known);
         }
-        if self.fuel == 0 {
+        if !is_done {
             return Extents::Unknown(None);
         }
-        let own = match &self.known[value.index()] {
-            Some(Known::Place(place)) if place.axes.is_some() => Some(place),
-            _ => None,
-        };
-        let mut shapes: Vec<Vec<u64>> = own.and_then(Place::shape).into_iter().collect();
-        let mut reached = own.map(|place| place.end().unwrap_or(0));
+        let own = self.view(Arg::Value(value)).filter(|view| !view.dims.is_empty());
+        let mut shapes: Vec<Vec<u64>> = own.as_ref().and_then(|view| self.shape(view)).into_iter().collect();
+        let mut reached = own.map(|view| self.end(&view).unwrap_or(0));
         for (id, found) in self.uses.iter().filter(|(_, u)| u.argument == argument) {
             let Some(end) = found.end else { return Extents::Unknown(Some(self.kernel.func().op(*id).span)) };
             reached = Some(reached.map_or(end, |r| r.max(end)));
@@ -190,303 +356,114 @@ impl<'a> Walk<'a> {
         Extents::Known(shapes.into_iter().find(is_all).unwrap_or_else(|| vec![elements]))
     }
 
-    fn int(&self, arg: Arg) -> Option<Range> {
-        match self.get(arg) {
-            Some(Known::Int(range)) => Some(range),
+    fn view(&self, arg: Arg) -> Option<ViewOf<'a, Self>> {
+        match self.state.get(arg.value()?) {
+            Val::View(view) => Some(self.state.views[*view].clone()),
             _ => None,
         }
     }
 
-    fn get(&self, arg: Arg) -> Option<Known> {
-        match arg {
-            Arg::Int(v) => Some(Known::Int(Range::one(v))),
-            Arg::Value(v) => self.known.get(v.index()).cloned().flatten(),
+    /// One past the last bit that the extents of a view reach.
+    fn end(&self, view: &ViewOf<'a, Self>) -> Option<u128> {
+        let mut last = view.place.at?;
+        for (extent, stride) in view.dims.iter().zip(&*view.strides) {
+            let high = (*extent)?.high;
+            if high <= 0 {
+                return Some(0);
+            }
+            let elements = Interval { low: 0, high: high - 1 }.times((*stride)?)?;
+            last = last.plus(elements.times(Interval::one(view.elem.bits().into()))?)?;
         }
+        until(Some(last), view.elem.bits())
     }
 
-    fn place(&self, op: &Op) -> Option<Place> {
-        match self.get(op.operand(Role::Global)?.arg) {
-            Some(Known::Place(place)) => Some(place),
-            _ => None,
+    /// The extents of a view, where it is dense and begins at the start.
+    fn shape(&self, view: &ViewOf<'a, Self>) -> Option<Vec<u64>> {
+        let mut dense = (view.place.at == Some(Interval::one(0))).then_some(1i64)?;
+        for (extent, stride) in view.dims.iter().zip(&*view.strides).rev() {
+            let (extent, stride) = ((*extent)?.single()?, (*stride)?.single()?);
+            if extent < 1 || extent > 1 && stride != dense {
+                return None;
+            }
+            dense = dense.checked_mul(extent)?;
         }
+        view.dims.iter().map(|extent| u64::try_from((*extent)?.low).ok()).collect()
     }
 
-    fn set(&mut self, value: ValueId, known: Option<Known>) {
-        self.known[value.index()] = known;
-    }
-
-    fn block(&mut self, block: BlockId) {
-        let kernel = self.kernel;
-        for id in &kernel.func().block(block).ops {
-            self.fuel = self.fuel.saturating_sub(1);
-            if self.fuel == 0 {
-                return;
-            }
-            self.op(*id, kernel.func().op(*id));
-        }
-    }
-
-    fn op(&mut self, id: OpId, op: &'a Op) {
-        let (module, func) = (self.kernel.module(), self.kernel.func());
-        let side = |n: usize| op.operands.get(n).and_then(|o| self.int(o.arg));
-        let known = match &op.kind {
-            OpKind::Constant(Number::Int(v)) => i64::try_from(*v).ok().map(Range::one),
-            OpKind::Arith(kind) => side(0)
-                .zip(side(kind.arity() - 1))
-                .and_then(|(a, b)| Range::arith(*kind, widths(module, func, op).1, a, b)),
-            OpKind::Cast(kind) if kind.floats() == (false, false) => {
-                let (from, to) = widths(module, func, op);
-                side(0).and_then(|range| range.cast(*kind, from, to))
-            }
-            OpKind::Cmp(_) => {
-                let int = |arg: Arg| self.int(arg).and_then(Range::single);
-                compute(module, func, op, int).and_then(Result::ok).map(Range::one)
-            }
-            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => return self.control(op),
-            OpKind::Pto(opcode, _) => return self.instruction(id, op, *opcode),
-            _ => None,
-        };
-        for result in &op.results {
-            self.set(*result, known.map(Known::Int));
-        }
-    }
-
-    fn instruction(&mut self, id: OpId, op: &Op, opcode: Opcode) {
-        let place = self.place(op);
-        let numbers: Vec<Option<Range>> =
-            op.operands.iter().filter(|o| o.role == Role::Number).map(|o| self.int(o.arg)).collect();
-        let (first, second) = numbers.split_at(numbers.len() / 2);
-        let made = match opcode.info().text {
-            Text::MakeView => place.map(|p| {
-                let axes = first.iter().copied().zip(second.iter().copied()).collect();
-                let view = Place { axes: Some(axes), ..p };
-                self.note(id, &view, view.end(), view.shape());
-                Known::Place(view)
-            }),
-            Text::Partition => place.and_then(|p| self.partition(id, p, first, second)),
-            Text::AddPtr => place.and_then(|p| {
-                let offset = p.offset.plus((*numbers.first()?)?)?;
-                let axes = p.axes.filter(|_| !self.is_pointer(op));
-                Some(Known::Place(Place { offset, axes, ..p }))
-            }),
-            Text::Address(_) => place.and_then(|p| self.address(op, p)),
-            Text::Dim => place.and_then(|p| {
-                let axis = usize::try_from((*numbers.first()?)?.single()?).ok()?;
-                let (extent, stride) = *p.axes?.get(axis)?;
-                let is_stride = opcode == Opcode::GetTensorViewStride;
-                if is_stride { stride } else { extent }.map(Known::Int)
-            }),
-            Text::Number => self.number(opcode).map(Known::Int),
-            Text::LoadScalar | Text::StoreScalar => {
-                if let Some(p) = place {
-                    let last = numbers.first().copied().flatten().and_then(|n| p.offset.plus(n));
-                    self.note(id, &p, last.and_then(|last| p.until(last)), None);
-                }
-                None
-            }
-            Text::Pipe(_) => {
-                // The slots of both directions lie there (isa/structure.md 5, `fifo-gm`).
-                if let Some(p) = place {
-                    let directions = [Dir::C2v, Dir::V2c].into_iter().filter(|dir| fifo::has_dir(op, *dir)).count();
-                    let bytes = u128::from(fifo::slot_size(op)) * u128::from(fifo::slots(op)) * directions as u128;
-                    let before = u128::try_from(p.offset.high).ok().map(|n| n * u128::from(p.elem.bits()));
-                    self.note(id, &p, before.map(|bits| bits + 8 * bytes), None);
-                }
-                None
-            }
-            _ => {
-                // A view was counted where it was made; how far an instruction reaches from a pointer, only it knows.
-                if let Some(p) = place.filter(|p| p.axes.is_none()) {
-                    self.note(id, &p, None, None);
-                }
-                None
-            }
-        };
-        for result in &op.results {
-            self.set(*result, made.clone());
-        }
-    }
-
-    fn number(&self, opcode: Opcode) -> Option<Range> {
+    fn number_of(&self, opcode: Opcode) -> Option<Interval> {
         let blocks = i64::from(self.blocks.max(1));
         Some(match opcode {
-            Opcode::GetBlockIdx => Range { low: 0, high: blocks - 1 },
-            Opcode::GetBlockNum => Range::one(blocks),
-            Opcode::GetSubblockIdx => Range { low: 0, high: 1 },
-            Opcode::GetSubblockNum => Range { low: 1, high: 2 },
+            Opcode::GetBlockIdx => Interval { low: 0, high: blocks - 1 },
+            Opcode::GetBlockNum => Interval::one(blocks),
+            Opcode::GetSubblockIdx => Interval { low: 0, high: 1 },
+            Opcode::GetSubblockNum => Interval { low: 1, high: 2 },
             _ => return None,
         })
     }
 
-    fn note(&mut self, id: OpId, place: &Place, end: Option<u128>, shape: Option<Vec<u64>>) {
-        self.uses.insert(id, Use { argument: place.argument, end, shape });
+    fn note(&mut self, id: OpId, view: &ViewOf<'a, Self>, end: Option<u128>, shape: Option<Vec<u64>>) {
+        if let Some(argument) = view.place.root {
+            self.uses.insert(id, Use { argument, end, shape });
+        }
     }
 
-    fn partition(&mut self, id: OpId, p: Place, offsets: &[Option<Range>], sizes: &[Option<Range>]) -> Option<Known> {
-        let axes = p.axes.as_ref()?;
-        let is_argument = matches!(self.kernel.func().op(id).operand(Role::Global)?.arg,
-            Arg::Value(v) if self.kernel.func().args.contains(&v));
-        let mut made = Place { axes: Some(Vec::new()), ..p.clone() };
-        let mut offset = Some(p.offset);
-        for (k, ((_, stride), (from, size))) in axes.iter().zip(offsets.iter().zip(sizes)).enumerate() {
-            if let Some(open) = self.open.get_mut(p.argument).and_then(|o| o.get_mut(k)).filter(|_| is_argument) {
-                let end = from.zip(*size).and_then(|(f, s)| f.plus(s)).and_then(|end| u64::try_from(end.high).ok());
-                *open = open.zip(end).map(|(a, b)| a.max(b));
+    /// Notes how far a partition reaches along the axes of an argument.
+    fn reach(&mut self, op: &Op, base: &ViewOf<'a, Self>) {
+        let is_argument = op.operand(Role::Global).and_then(|o| o.arg.value());
+        let is_argument = is_argument.is_some_and(|v| self.state.func.args.contains(&v));
+        let (Some((_, numbers)), Some(argument)) = (self.view_and_numbers(op), base.place.root.filter(|_| is_argument))
+        else {
+            return;
+        };
+        let (from, sizes) = numbers.split_at(numbers.len() / 2);
+        for (open, (from, size)) in self.open[argument].iter_mut().zip(from.iter().zip(sizes)) {
+            let end = from.zip(*size).and_then(|(f, s)| f.plus(s)).and_then(|end| u64::try_from(end.high).ok());
+            *open = open.zip(end).map(|(a, b)| a.max(b));
+        }
+    }
+
+    /// A round of a loop with these values carried: what it yields.
+    fn round(&mut self, f: &For<'a>, carried: &Vals<Option<Interval>>) -> Result<Vals<Option<Interval>>, Spent> {
+        self.state.set_all(f.carried, carried.iter().cloned());
+        self.block(f.body)?;
+        Ok(self.vals(f.yields))
+    }
+
+    /// How far a round moves a value.
+    fn distance(&self, before: &Val<Option<Interval>>, after: &Val<Option<Interval>>) -> Option<Interval> {
+        match (before, after) {
+            (Val::Scalar(before), Val::Scalar(after)) => (*after)?.from((*before)?),
+            (Val::View(before), Val::View(after)) => {
+                let (before, mut after) = (&self.state.views[*before], self.state.views[*after].clone());
+                let at = std::mem::replace(&mut after.place.at, before.place.at);
+                if after == *before { at?.from(before.place.at?) } else { None }
             }
-            offset = offset.zip(from.zip(*stride)).and_then(|(o, (f, s))| o.plus(f.times(s)?));
-            made.axes.iter_mut().for_each(|axes| axes.push((*size, *stride)));
+            _ => None,
         }
-        made.offset = offset?;
-        Some(Known::Place(made))
     }
 
-    fn is_pointer(&self, op: &Op) -> bool {
-        let (module, func) = (self.kernel.module(), self.kernel.func());
-        op.results.first().is_some_and(|v| matches!(module.types.get(func.value(*v).ty), Type::Ptr(..)))
-    }
-
-    /// The pointer to a view's first element, or to elements of another type.
-    fn address(&self, op: &Op, p: Place) -> Option<Known> {
-        let result = op.results.first()?;
-        let elem = self.kernel.module().types.get(self.kernel.func().value(*result).ty).global_elem()?;
-        let scaled = |n: i64| n.checked_mul(i64::from(p.elem.bits())).map(|bits| bits / i64::from(elem.bits()));
-        let offset = Range { low: scaled(p.offset.low)?, high: scaled(p.offset.high)? };
-        Some(Known::Place(Place { elem, offset, axes: None, ..p }))
-    }
-
-    fn control(&mut self, op: &'a Op) {
-        let Ok(control) = Control::of(self.kernel.func(), op) else { return };
-        match control {
-            Control::For(f) => self.rounds(&control, &f),
-            Control::While(w) => {
-                self.hand(&control, When::Enter);
-                let before = self.all(w.carried);
-                for _ in 0..2 {
-                    self.block(w.before);
-                    self.hand(&control, When::Proceed);
-                    self.hand(&control, When::Leave);
-                    self.block(w.after);
-                    let after: Vec<_> = w.yields.iter().map(|o| self.get(o.arg)).collect();
-                    if after == before {
-                        return;
-                    }
-                    // How often it goes round is not known.
-                    let kept: Vec<_> =
-                        before.iter().zip(after).map(|(b, a)| b.clone().filter(|b| Some(b) == a.as_ref())).collect();
-                    self.put(w.carried, kept);
-                }
+    /// Where a value is in some of the rounds that follow.
+    fn stepped(
+        &mut self,
+        before: &Val<Option<Interval>>,
+        after: &Val<Option<Interval>>,
+        times: Option<i64>,
+    ) -> Val<Option<Interval>> {
+        let step = self.distance(before, after).zip(times);
+        match (before, step) {
+            _ if before == after => before.clone(),
+            (Val::Scalar(Some(from)), Some((step, times))) => Val::Scalar(from.stepped(step, times)),
+            (Val::View(view), Some((step, times))) => {
+                let mut view = self.state.views[*view].clone();
+                view.place.at = view.place.at.and_then(|from| from.stepped(step, times));
+                self.state.add_view(view)
             }
-            Control::If(i) => {
-                let taken = self.int(i.condition).and_then(Range::single).map(|c| usize::from(c == 0));
-                let mut joined: Option<Vec<Option<Known>>> = None;
-                for (n, (block, yields)) in i.blocks.into_iter().zip(i.yields).enumerate() {
-                    if taken.is_some_and(|taken| taken != n) {
-                        continue;
-                    }
-                    self.block(block);
-                    joined = Some(join(joined, yields.iter().map(|o| self.get(o.arg)).collect()));
-                }
-                self.put(i.results, joined.unwrap_or_default());
-            }
-            Control::Select(s) => {
-                let taken = self.int(s.condition).and_then(Range::single).map(|c| usize::from(c == 0));
-                let choices = s.choices.iter().enumerate().filter(|(n, _)| taken.is_none_or(|taken| taken == *n));
-                let joined = choices.fold(None, |all, (_, choice)| Some(join(all, vec![self.get(choice.arg)])));
-                self.put(s.results, joined.unwrap_or_default());
-            }
-        }
-    }
-
-    /// A counted loop: what it carries goes on as in its first round, or is not known.
-    fn rounds(&mut self, control: &Control<'a>, f: &For<'a>) {
-        let bounds = self.int(f.lower).zip(self.int(f.upper)).zip(self.int(f.step));
-        let rounds = bounds.filter(|(_, step)| step.low > 0).map(|((lower, upper), step)| {
-            let length = upper.high.saturating_sub(lower.low);
-            let rounds = if length > 0 { (length - 1) / step.low + 1 } else { 0 };
-            let last = match (lower.single(), step.single()) {
-                (Some(lower), Some(step)) => lower.saturating_add((rounds - 1).max(0).saturating_mul(step)),
-                _ => upper.high.saturating_sub(1).max(lower.low),
-            };
-            (rounds, Range { low: lower.low, high: last })
-        });
-        self.hand(control, When::Enter);
-        if rounds.is_some_and(|(rounds, _)| rounds == 0) {
-            return self.hand(control, When::Leave);
-        }
-        self.set(f.variable, rounds.map(|(_, range)| Known::Int(range)));
-        let before = self.all(f.carried);
-        self.block(f.body);
-        let after: Vec<_> = f.yields.iter().map(|o| self.get(o.arg)).collect();
-        if after == before {
-            return self.hand(control, When::Leave);
-        }
-        let times = rounds.map(|(rounds, _)| rounds - 1);
-        let moved: Vec<_> = before.iter().zip(&after).map(|(b, a)| moved(b, a, times)).collect();
-        self.put(f.carried, moved.clone());
-        self.block(f.body);
-        let again: Vec<_> = f.yields.iter().map(|o| self.get(o.arg)).collect();
-        let rounds = before.iter().zip(&after).zip(moved.iter().zip(&again));
-        let kept: Vec<_> =
-            rounds.map(|((b, a), (m, g))| (distance(b, a) == distance(m, g)).then(|| m.clone()).flatten()).collect();
-        if kept != moved {
-            self.put(f.carried, kept.clone());
-            self.block(f.body);
-        }
-        let last = kept.iter().zip(&again).map(|(k, a)| k.as_ref().and(a.clone()));
-        let left = join(Some(join(Some(before), kept.clone())), last.collect());
-        self.put(f.results, left);
-    }
-
-    fn all(&self, values: &[ValueId]) -> Vec<Option<Known>> {
-        values.iter().map(|v| self.get(Arg::Value(*v))).collect()
-    }
-
-    fn put(&mut self, values: &[ValueId], known: Vec<Option<Known>>) {
-        for (value, known) in values.iter().zip(known) {
-            self.set(*value, known);
-        }
-    }
-
-    fn hand(&mut self, control: &Control<'a>, when: When) {
-        let edges = control.edges();
-        for edge in edges.iter().filter(|e: &&Edge<'_>| e.when == when) {
-            let handed: Vec<_> = edge.args().map(|arg| self.get(arg)).collect();
-            self.put(edge.to, handed);
+            _ => Val::None,
         }
     }
 }
 
-/// Either of two.
-fn join(all: Option<Vec<Option<Known>>>, more: Vec<Option<Known>>) -> Vec<Option<Known>> {
-    let Some(all) = all else { return more };
-    let either = |(a, b): (Option<Known>, Option<Known>)| match (a?, b?) {
-        (Known::Int(a), Known::Int(b)) => Some(Known::Int(a.hull(b))),
-        (Known::Place(a), Known::Place(b)) => {
-            let offset = a.offset.hull(b.offset);
-            (Place { offset, ..a.clone() } == Place { offset, ..b }).then_some(Known::Place(Place { offset, ..a }))
-        }
-        _ => None,
-    };
-    all.into_iter().zip(more).map(either).collect()
-}
-
-/// How far a round moves a value.
-fn distance(before: &Option<Known>, after: &Option<Known>) -> Option<Range> {
-    match (before.as_ref()?, after.as_ref()?) {
-        (Known::Int(b), Known::Int(a)) => a.from(*b),
-        (Known::Place(b), Known::Place(a)) => {
-            let is_same = Place { offset: b.offset, ..a.clone() } == *b;
-            is_same.then(|| a.offset.from(b.offset)).flatten()
-        }
-        _ => None,
-    }
-}
-
-/// Where a value is in some of the rounds that follow.
-fn moved(before: &Option<Known>, after: &Option<Known>, times: Option<i64>) -> Option<Known> {
-    let step = distance(before, after)?;
-    Some(match before.as_ref()? {
-        Known::Int(range) => Known::Int(range.stepped(step, times?)?),
-        Known::Place(place) => Known::Place(Place { offset: place.offset.stepped(step, times?)?, ..place.clone() }),
-    })
+/// One past the last bit of an element.
+fn until(at: Option<Interval>, bits: u32) -> Option<u128> {
+    Some(u128::try_from(at?.high).ok()? + u128::from(bits))
 }
