@@ -21,7 +21,7 @@ pub enum Function {
     },
     /// Of the state that a fold starts as, and of the arguments of every step.
     Fold {
-        /// What one more step makes of the state.
+        /// The result of one more step of the fold.
         func: Func,
         /// The type of the result.
         to: Elem,
@@ -45,7 +45,7 @@ pub struct Converted {
     pub quantized: Quantized,
 }
 
-/// How many bytes an element of a type takes.
+/// The size in bytes of an element of a type.
 pub(super) fn size(elem: Elem) -> usize {
     (elem.bits() as usize / 8).max(1)
 }
@@ -64,7 +64,7 @@ impl Function {
         }
     }
 
-    /// How many bytes the result takes.
+    /// The size in bytes of the result.
     pub fn bytes(&self) -> usize {
         size(self.to())
     }
@@ -80,12 +80,12 @@ impl Function {
         first.into_iter().chain(rest.into_iter().cycle().flatten())
     }
 
-    /// Does it divide integers, so that there are arguments without a result (`-zero`)?
+    /// Whether it divides integers, so that some arguments have no result (`-zero`).
     pub(super) fn divides(&self) -> bool {
         matches!(self, Function::Mapped { func, to, .. } if !to.is_float() && !func.divisors().is_empty())
     }
 
-    /// Has it no result for these arguments (`-zero`)?
+    /// Whether these arguments have no result (`-zero`).
     pub fn is_by_zero(&self, args: &[(Elem, u64)]) -> bool {
         matches!(self, Function::Mapped { func, to, .. } if !to.is_float() && func.is_by_zero(args))
     }

@@ -12,7 +12,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::inst::Cmp;
 use tessera_isa::sem::Func;
 
-/// Elements whose order does not matter are gathered up to this many, and so many in all of one program.
+/// Limits of flattening: the operands of one commutative sum, and of all sums of one program.
 const MAX_GATHERED: usize = 1024;
 const MAX_WORK: usize = 1 << 22;
 
@@ -29,7 +29,7 @@ impl Terms {
             return UNDEFINED;
         }
         if let Some(args) = self.constants(function, &operands) {
-            // A zero divisor has no result, and whoever runs the program is told so.
+            // A zero divisor has no result; a run reports it.
             return self.constant_element(function.eval(&args), function.bytes());
         }
         match function {
@@ -122,7 +122,7 @@ impl Terms {
         let [a, b, c] = args.map(|elem| elem.unwrap_or(to));
         let inner =
             |func: Func, args: [Elem; 2]| Function::Mapped { func, to, args: [Some(args[0]), Some(args[1]), None] };
-        // What is computed in several operations of f32 is the chain of these, where the result is f32 itself.
+        // A function of several f32 operations is the chain of these if the result is f32 itself.
         let is_chain = to == Elem::F32;
         match (func, operands.as_slice()) {
             (Func::AddAdd | Func::SubAdd, [x, y, z]) if is_chain => {
@@ -208,7 +208,7 @@ impl Terms {
         self.hold(Function::Many { func: Func::Max, to: elem }, SmallVec::from_slice(&[id]))
     }
 
-    /// Is its NaN canonical, if it is one? What arithmetic makes is.
+    /// Whether a NaN result is canonical; results of arithmetic are.
     fn is_canonical(&self, id: TermId) -> bool {
         match self.applied(id) {
             Some((Function::Mapped { func, .. }, _)) => {
@@ -349,7 +349,7 @@ impl Terms {
         let (mut all, constant) = self.taken_apart(func, to, operands);
         let many = Function::Many { func, to };
         let bits = |value: u64| (to, value & to.mask());
-        // What changes nothing, and what nothing changes.
+        // Identity elements, and operands that nothing changes.
         let (neutral, absorbing) = match func {
             Func::And => (Some(to.mask()), Some(0)),
             Func::Or => (Some(0), Some(to.mask())),

@@ -1,7 +1,7 @@
 //! Terms as formulas: `exp(%x[3, 5] - m)`, where `m = max(%x[3, 0], %x[3, 1], … 126 more)`.
 //!
-//! What is computed once and used more often is named once. Long sums are counted, and deep formulas cut, unless all is
-//! asked for.
+//! A term that is used more than once gets a name. Long sums are abbreviated and deep formulas cut, unless the full
+//! formula is requested.
 
 use crate::symbolic::{Explain, function_text};
 use crate::{Elem, Number};
@@ -22,9 +22,9 @@ const PIECES: usize = 1 << 16;
 /// A formula with the names in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// What it is.
+    /// The formula.
     pub term: Node,
-    /// What the names in it mean, in the order in which they are met.
+    /// The definitions of its names, in order of appearance.
     pub names: Vec<(String, Node)>,
 }
 
@@ -41,18 +41,18 @@ pub enum Node {
     Cut,
     /// The result of a function.
     Apply {
-        /// How the function is written.
+        /// The notation of the function.
         function: Notated,
         /// The type of the result.
         to: Elem,
-        /// What it is applied to.
+        /// Its arguments.
         args: Vec<Node>,
-        /// How many more arguments there are.
+        /// The number of further arguments.
         more: u64,
     },
 }
 
-/// How a function is written.
+/// The notation of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notated {
     /// As the formula that the instruction set has for it: `x + y`.
@@ -155,10 +155,10 @@ struct Writer<'a> {
     explain: &'a Explain<'a>,
     terms: &'a Terms,
     is_full: bool,
-    /// How often what is shown is used.
+    /// The number of uses of each term that is shown.
     uses: HashMap<TermId, u32>,
     names: HashMap<TermId, String>,
-    /// What has a name and is not written yet.
+    /// Named terms that are not written yet.
     waiting: VecDeque<(TermId, Elem, String)>,
     pieces: usize,
 }
@@ -320,12 +320,12 @@ pub(crate) fn step(function: &Function, operands: Vec<Node>, is_full: bool) -> N
 /// A result as it is shown: a function of steps, and what it starts as.
 struct Parts<T> {
     function: Notated,
-    /// What a fold starts as, and what joins it.
+    /// The start of a fold, and its operator.
     start: Option<T>,
     join: Option<&'static str>,
     /// The operands of each step.
     steps: Vec<Vec<T>>,
-    /// What is done with them before.
+    /// The function that is applied to the elements before.
     each: Option<&'static str>,
     /// Further arguments.
     notes: Vec<String>,

@@ -23,7 +23,7 @@ pub enum Edge {
     Data,
 }
 
-/// Computes the schedule; the first `flags` edges are the program's own. On a cycle, returns the process and index of
+/// Computes the schedule; the first `ordered` nodes follow from happens-before edges. On a cycle, returns the process and index of
 /// a node on it.
 pub fn schedule(
     traces: &[&Trace],

@@ -1,11 +1,11 @@
-//! Guesses: steps that may make a program shorter. Proofs are somebody else's business.
+//! Candidates: steps that may make a program shorter. They are proved elsewhere.
 
 use super::Instruction;
 use super::edit::{Edit, is_instruction};
 use tessera_ir::{Arg, BlockId, Module, Op, OpId, OpKind, Operand, ValueId};
 use tessera_isa::ops::{Form, Opcode, Role};
 
-/// How many instructions back a tile is looked for.
+/// The number of instructions to look back for an equal tile.
 const DEPTH: usize = 6;
 
 /// A step to try.
