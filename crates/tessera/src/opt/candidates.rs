@@ -11,11 +11,11 @@ const DEPTH: usize = 6;
 /// A step to try.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Candidate {
-    /// Take out what nobody reads.
+    /// Remove an instruction whose result is unused.
     Dead,
     /// Take an instruction out.
     Remove(OpId),
-    /// Read other tiles instead of those that an instruction writes: pairs that cancel, copies, padding that nobody sees.
+    /// Read other tiles instead of those that an instruction writes: pairs that cancel, copies, unused padding.
     Bypass { op: OpId, reads: Vec<(ValueId, ValueId)> },
     /// Make an instruction a move of a tile that lies further back.
     Move { op: OpId, src: ValueId },
