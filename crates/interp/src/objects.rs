@@ -99,9 +99,6 @@ impl Exec<'_> {
 
     /// Copies the contents of tiles into others, for whoever looks at contents.
     pub fn copy_tiles(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
-        if self.foresight.is_some() {
-            return Ok(());
-        }
         self.watch_copies(copies)?;
         self.engine.copy_tiles(copies)
     }

@@ -170,7 +170,7 @@ impl MapKernel {
     }
 
     /// Runs the nest; the places are those of its operands.
-    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         let first = places.first().ok_or(OutOfBounds::NOWHERE)?;
         let mut at = [*first; OPERANDS];
         let all = places.get(..self.nest.operands()).ok_or(OutOfBounds::NOWHERE)?;
@@ -179,9 +179,10 @@ impl MapKernel {
     }
 
     /// The same with a place for each operand there could be.
-    pub fn run_at<M: AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) -> Result<(), OutOfBounds> {
+    pub fn run_at<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) -> Result<(), OutOfBounds> {
         let n = self.nest.operands();
-        let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
+        let operands: [_; OPERANDS] = std::array::from_fn(|k| (at[k], k == DST));
+        let parts = parts(memories, operands).ok_or(OutOfBounds::NOWHERE)?;
         for k in 0..n {
             OutOfBounds::check(self.spans[k], at[k].at, parts[k].1)?;
         }
@@ -196,15 +197,15 @@ impl MapKernel {
             let scalar = self.scalars[k].as_ptr().cast_mut();
             start[k + 1] = if self.from[k] == 0 { scalar } else { pointer(self.from[k]) };
         }
-        // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
-        // last until the end of this call; the level was clamped to what the machine has. That operands overlap only
+        // SAFETY: every operand's span was checked against its memory, and the pointers come from one borrow of each
+        // memory that lasts until the end of this call, a mutable one where the kernel writes; the level was clamped to what the machine has. That operands overlap only
         // element by element is a rule of the instruction (elementwise.md 1).
         unsafe { self.rows(raw, &self.loops, 0, start) };
         Ok(())
     }
 
     /// The same; elements that lie outside are left out.
-    pub fn run_inside<M: AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) {
+    pub fn run_inside<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) {
         if self.run_at(memories, at).is_err() {
             self.elements(memories, &at);
         }
@@ -226,13 +227,13 @@ impl MapKernel {
     }
 
     /// Element by element, straight from the definition.
-    fn elements<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place; OPERANDS]) {
+    fn elements<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place; OPERANDS]) {
         let bits = self.nest.bits;
         let unit = |k: usize| places[k].at as i64 * if bits[k] == 4 { 2 } else { 1 };
         self.nest.for_each_element(|at| {
             let mut args: SmallVec<[u64; ARGS]> = SmallVec::new();
             for k in 1..self.nest.operands() {
-                let memory = memories.get_mut(places[k].memory.index()).map(AsMut::as_mut);
+                let memory = memories.get(places[k].memory.index()).map(AsRef::as_ref);
                 args.push(memory.map_or(0, |m| read_bits(m, unit(k) + at[k], bits[k])));
             }
             let value = self.mapped.eval(args);

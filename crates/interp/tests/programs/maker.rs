@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 /// Elements of a block's own part of an array, and how long the rows of a matrix are whose columns are divided.
-pub(super) const PART: usize = 1024;
+pub const PART: usize = 1024;
 const PITCH: usize = 128;
 
 /// How blocks divide an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Way {
+pub enum Way {
     Parts,
     Columns,
     /// Not at all.
@@ -16,7 +16,7 @@ pub(super) enum Way {
 }
 
 /// Makes random programs.
-pub(super) struct Maker {
+pub struct Maker {
     seed: u64,
     names: usize,
     text: String,
@@ -163,7 +163,7 @@ impl Maker {
     }
 
     /// A program, and how its blocks divide %w and %x.
-    pub(super) fn program(seed: u64) -> (String, [Way; 2]) {
+    pub fn program(seed: u64) -> (String, [Way; 2]) {
         let mut maker = Maker { seed, names: 0, text: String::new(), ways: [Way::Parts; 2] };
         for n in 0..2 {
             maker.ways[n] = [Way::Parts, Way::Parts, Way::Columns, Way::All][maker.next(4)];
