@@ -10,6 +10,7 @@ use super::element::*;
 use super::pair::parts;
 use crate::Level;
 use crate::Place;
+use crate::error::{Failure, internal_error};
 use crate::nest::OutOfBounds;
 use crate::nest::{DST, Nest, OPERANDS, read_bits, write_bits};
 use smallvec::SmallVec;
@@ -27,8 +28,18 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// The result for the elements of one point.
-    pub fn eval(&self, elements: impl IntoIterator<Item = u64>) -> u64 {
+    /// Returns the function with its types; it is defined on them.
+    pub fn new(func: Func, to: Elem, args: SmallVec<[(Elem, Option<u64>); 3]>) -> Result<Mapped, Failure> {
+        let types: SmallVec<[Elem; 4]> = args.iter().map(|(elem, _)| *elem).collect();
+        if func.is_defined(to, &types) {
+            return Ok(Mapped { func, to, args });
+        }
+        let types: Vec<String> = types.iter().map(Elem::to_string).collect();
+        Err(internal_error(&format!("a {} of ({}) as {to} is not defined", func.name(), types.join(", "))))
+    }
+
+    /// The result for the elements of one point; none where the function is not defined on them.
+    pub fn eval(&self, elements: impl IntoIterator<Item = u64>) -> Option<u64> {
         let mut elements = elements.into_iter();
         let bits = |scalar: Option<u64>, element: &mut dyn Iterator<Item = u64>| scalar.or_else(|| element.next());
         let args: SmallVec<[(Elem, u64); 3]> =
@@ -234,10 +245,10 @@ impl MapKernel {
             let mut args: SmallVec<[u64; ARGS]> = SmallVec::new();
             for k in 1..self.nest.operands() {
                 let memory = memories.get(places[k].memory.index()).map(AsRef::as_ref);
-                args.push(memory.map_or(0, |m| read_bits(m, unit(k) + at[k], bits[k])));
+                args.extend(memory.map(|m| read_bits(m, unit(k) + at[k], bits[k])));
             }
-            let value = self.mapped.eval(args);
-            if let Some(memory) = memories.get_mut(places[DST].memory.index()) {
+            let memory = memories.get_mut(places[DST].memory.index());
+            if let (Some(memory), Some(value)) = (memory, self.mapped.eval(args)) {
                 write_bits(memory.as_mut(), unit(DST) + at[DST], bits[DST], value);
             }
         });

@@ -176,7 +176,7 @@ fn stage(staged: &PackedKernel, from: &[ReadSource<'_>], (dst, dst_at): (&mut Pl
             let state = Func::state(to);
             let start = matches!(function, Function::Fold { .. }) && !starts;
             (
-                start.then(|| terms.constant_element(func.start(state), size(state.bits()))),
+                func.start(state).filter(|_| start).map(|bits| terms.constant_element(bits, size(state.bits()))),
                 None,
                 starts.then_some(state),
             )

@@ -71,7 +71,7 @@ impl<'t, F: Fn(u32, u64) -> Option<u8>> Values<'t, F> {
         }
         let args = args.iter().map(|(elem, bits)| Some((*elem, (*bits)?))).collect::<Option<Vec<_>>>()?;
         self.is_by_zero |= function.is_by_zero(&args);
-        Some(function.eval(&args))
+        function.eval(&args)
     }
 
     /// Whether a byte needs no evaluation.

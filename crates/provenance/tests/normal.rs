@@ -54,7 +54,7 @@ impl Table {
     }
 
     fn fold(&mut self, func: Func, elem: Elem, steps: &[TermId]) -> TermId {
-        let start = self.constant(Func::state(elem), func.start(Func::state(elem)));
+        let start = self.constant(Func::state(elem), func.start(Func::state(elem)).unwrap());
         let operands = std::iter::once(start).chain(steps.iter().copied()).collect();
         self.terms.apply(Function::Fold { func, to: elem, args: [Some(elem), None, None, None] }, operands)
     }

@@ -250,7 +250,7 @@ impl Writer<'_> {
                     }
                 };
                 let steps: Vec<_> = blocks.iter().rev().flat_map(|block| block.iter().skip(1)).copied().collect();
-                let is_neutral = |id| self.terms.constant_bits(id, size(state)) == Some(func.start(state));
+                let is_neutral = |id| self.terms.constant_bits(id, size(state)).is_some_and(|bits| func.start(state) == Some(bits));
                 Parts::of(function, start.filter(|(id, _)| !is_neutral(*id)), &steps)
             }
             function => Parts::of(function, None, &typed),
@@ -295,7 +295,9 @@ impl Writer<'_> {
         if all.len() <= FEW {
             return None;
         }
-        let zero = |(id, elem): &(TermId, Elem)| self.terms.constant_bits(*id, size(*elem)) == Some(func.start(*elem));
+        let zero = |(id, elem): &(TermId, Elem)| {
+            self.terms.constant_bits(*id, size(*elem)).is_some_and(|bits| func.start(*elem) == Some(bits))
+        };
         let (function, skip) = match all.iter().take(2).position(zero) {
             Some(at) => (Notated::Call(func.word().into()), Some(at)),
             None => (Notated::Between(func.notation()), None),
