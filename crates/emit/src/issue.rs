@@ -291,9 +291,11 @@ impl Emitter<'_> {
             }
             self.declare(value)?;
             self.place(value);
-            // A result's dynamic extents are its declared ones (syntax.md 5).
+            // A result's dynamic extents are its declared ones (syntax.md 5), unless they are written.
             if let Some((rows, cols)) = self.ty(value).tile().map(|t| (t.rows, t.cols)) {
-                self.set_dynamic(value, &rows.to_string(), &cols.to_string());
+                let [r, c] = [(Role::ValidRow, rows), (Role::ValidCol, cols)]
+                    .map(|(role, all)| self.role(op, role).unwrap_or_else(|| all.to_string()));
+                self.set_dynamic(value, &r, &c);
             }
             let name = self.names.object(value);
             let is_placed = self.early_address(value).is_some() || self.placement.slot(value).is_some();

@@ -37,7 +37,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// TSUBVIEW and `pto.subset`.
+    /// TSUBVIEW and `pto.subview`.
     pub fn window(&mut self, at: OpId, w: &Window) -> Result<(), Failure> {
         if let Some(result) = w.result {
             self.engine.begin(result)?;
@@ -51,7 +51,11 @@ impl Exec<'_> {
         }
         let inst = self.engine.instruction(inst, &[(Role::Src, src), (Role::Dst, dst)], None)?;
         self.legal(at, &inst)?;
-        self.engine.window(&inst, src, dst)
+        self.engine.window(&inst, src, dst)?;
+        match w.valid.map(|v| v.map(|v| self.int(v))) {
+            [None, None] => Ok(()),
+            valid => self.engine.set_valid(dst, valid),
+        }
     }
 
     /// TGETVAL: an element in storage order (isa/irregular.md 9).
