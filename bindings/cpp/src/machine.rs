@@ -336,7 +336,7 @@ impl TesseraMachine {
         let core = core.ok_or_else(|| Refusal::argument("there are vector cores 0 and 1"))?;
         let tile = self.host_tile(t, view)?;
         let (written, is_undefined) = self.engine.host_store(tile, view.global.clone(), view.len, core)?;
-        view.write(&written);
+        written.iter().for_each(|(at, bytes)| view.write(*at, bytes));
         if is_undefined { Ok(vec![self.count_undefined(tile, core)?]) } else { Ok(Vec::new()) }
     }
 

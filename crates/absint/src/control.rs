@@ -29,13 +29,7 @@ pub trait ControlFlow<'a>: Analysis<'a> {
             }
             OpKind::Float(_) | OpKind::CmpFloat(_) => self.set_unknown(op),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => {
-                return match Control::of(self.state().func, op) {
-                    Ok(Control::For(f)) => self.repeat(id, op, f),
-                    Ok(Control::If(i)) => self.branch(id, op, i),
-                    Ok(Control::While(w)) => self.repeat_while(id, op, w),
-                    Ok(Control::Select(s)) => self.select(id, op, s),
-                    Err(broken) => self.malformed(op, *broken),
-                };
+                return self.control(id, op, Control::of(self.state().func, op));
             }
             OpKind::Yield | OpKind::Condition | OpKind::Return => {}
         }

@@ -20,7 +20,7 @@ pub use state::{Binding, Ext, Mark, Object, Origin, Outcome, Place, State, TypeF
 pub use tiles::{Operands, Tiles};
 
 use smallvec::SmallVec;
-use tessera_ir::edges::{For, If, Select, While};
+use tessera_ir::edges::Control;
 use tessera_ir::{Arg, Op, OpId, Operand, Type, ValueId, view};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault};
@@ -33,6 +33,9 @@ pub type Vals<I> = SmallVec<[Val<I>; 2]>;
 
 /// Whether to go on.
 pub type Step<'a, A> = Result<(), <A as Analysis<'a>>::Stop>;
+
+/// Control flow, or what is wrong with it.
+pub type Flow<'a> = Result<Control<'a>, Box<Diagnostic>>;
 
 /// A place of an analysis.
 pub type PlaceOf<'a, A> = Place<<A as Analysis<'a>>::Int, <A as Analysis<'a>>::Root>;
@@ -72,7 +75,9 @@ pub trait Analysis<'a>: Sized {
     }
 
     /// The number of a scalar operand of an instruction.
-    fn number(&self, arg: Arg) -> Option<Number>;
+    fn number(&self, arg: Arg) -> Option<Number> {
+        self.int(arg).map(Number::Int)
+    }
     /// What a literal is.
     fn literal(&mut self, value: ValueId, number: Number) -> Self::Int;
     /// A scalar of which only the type is known.
@@ -83,7 +88,9 @@ pub trait Analysis<'a>: Sized {
     /// Where a pointer or view leads of which only the type is known.
     fn buffer(&mut self, value: ValueId, origin: Origin) -> PlaceOf<'a, Self>;
     /// Where a new tile lies that has no address.
-    fn storage(&mut self, value: ValueId, tile: &Tile, origin: Origin) -> PlaceOf<'a, Self>;
+    fn storage(&mut self, _value: ValueId, _tile: &Tile, _origin: Origin) -> PlaceOf<'a, Self> {
+        self.anywhere()
+    }
     /// A place of which nothing is known.
     fn anywhere(&mut self) -> PlaceOf<'a, Self>;
     /// A memory, which addresses are counted in.
@@ -106,20 +113,8 @@ pub trait Analysis<'a>: Sized {
         self.set_unknown(op);
     }
 
-    fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Step<'a, Self>;
-    fn repeat_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Step<'a, Self>;
-
-    fn branch(&mut self, _id: OpId, _op: &'a Op, i: If<'a>) -> Step<'a, Self> {
-        self.choose(i)
-    }
-
-    fn select(&mut self, _id: OpId, _op: &'a Op, s: Select<'a>) -> Step<'a, Self> {
-        self.choose_value(s);
-        Ok(())
-    }
-
-    /// Control flow without one of its parts.
-    fn malformed(&mut self, op: &'a Op, broken: Diagnostic) -> Step<'a, Self>;
+    /// Control flow: a loop, or a choice of arms or values.
+    fn control(&mut self, id: OpId, op: &'a Op, control: Flow<'a>) -> Step<'a, Self>;
 
     /// Makes a tile of the value's type; none where tiles are not followed.
     fn new_tile(&mut self, value: ValueId, origin: Origin) -> Option<usize> {
@@ -151,6 +146,9 @@ pub trait Analysis<'a>: Sized {
 
     /// The destination of a TRESHAPE is about to lie where its source lies.
     fn check_rebind(&mut self, _op: &Op, _src: usize, _dst: usize) {}
+
+    /// A tile became a window of another one.
+    fn check_window(&mut self, _op: &Op, _dst: usize) {}
 
     /// A tile is bound to an address.
     fn bound(&mut self, _object: usize) {}

@@ -218,7 +218,12 @@ pub trait Tiles<'a>: Analysis<'a> {
     fn rebind(&mut self, op: &Op, inst: &Inst, operands: &[(Role, usize)]) {
         if let (Some(bind), Some((src, dst))) = (inst.op.binds(inst.profile), Self::ends(operands)) {
             match bind {
-                Bind::Window => self.window(inst, src, dst),
+                Bind::Window => {
+                    self.window(inst, src, dst);
+                    // What is valid of a window is what is written, where its type leaves it open (isa/today.md 5.1).
+                    self.resize(op, dst);
+                    self.check_window(op, dst);
+                }
                 Bind::Bytes => {
                     self.check_rebind(op, src, dst);
                     self.reinterpret(src, dst);

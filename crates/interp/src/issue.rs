@@ -3,7 +3,7 @@
 use super::code::InstTemplate;
 use super::step::{Exec, Stop};
 use smallvec::SmallVec;
-use tessera_exec::engine::{Binding, TileId, stores};
+use tessera_exec::engine::{Binding, TileId, combines, stores};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
 use tessera_isa::diag::Diagnostic;
@@ -17,10 +17,9 @@ impl Exec<'_> {
             let what = format!("the program has no instruction {index}");
             return Err(Diagnostic::internal(self.cx.func.span, what).into());
         };
-        let done = match &self.foresight {
-            Some(_) => self.foresee_site(index, site),
-            None if site.may_wait && self.fuses() => self.defer(index, site),
-            None => self.issue_site(index, site),
+        let done = match site.may_wait && self.fuses() {
+            true => self.defer(index, site),
+            false => self.issue_site(index, site),
         };
         done.map_err(|stop| match stop {
             Stop::Failed(e) => self.at(site.at, e).into(),
@@ -118,6 +117,11 @@ impl Exec<'_> {
         if effect.has(Effect::STORED_UNDEFINED) {
             self.report_store(site);
         }
+        if let Some(merge) = self.cx.merge.filter(|_| site.global.is_some() && combines(&site.inst)) {
+            let buffer = site.global.map(|slot| self.global(slot).buffer);
+            let memory = buffer.and_then(|id| Some((id.as_buffer()?, self.engine.memories.get_mut(id)?)));
+            memory.into_iter().for_each(|(array, memory)| merge.combine_early(self.block, array, memory));
+        }
         self.end_tiles(site)?;
         if self.trace.is_some() {
             self.trace_line(site);
@@ -197,7 +201,6 @@ impl Exec<'_> {
 
     /// Checks an instruction with everything known, lowers it, and keeps it.
     fn make_ready(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
-        self.foresee_lowering()?;
         site.tiles.iter().try_for_each(|(_, slot)| self.is_alive(*slot))?;
         self.is_no_slot(site)?;
         let view = site.global.map(|slot| self.global(slot).clone());

@@ -37,7 +37,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// TSUBVIEW and `pto.subset`.
+    /// TSUBVIEW and `pto.subview`.
     pub fn window(&mut self, at: OpId, w: &Window) -> Result<(), Failure> {
         if let Some(result) = w.result {
             self.engine.begin(result)?;
@@ -51,7 +51,11 @@ impl Exec<'_> {
         }
         let inst = self.engine.instruction(inst, &[(Role::Src, src), (Role::Dst, dst)], None)?;
         self.legal(at, &inst)?;
-        self.engine.window(&inst, src, dst)
+        self.engine.window(&inst, src, dst)?;
+        match w.valid.map(|v| v.map(|v| self.int(v))) {
+            [None, None] => Ok(()),
+            valid => self.engine.set_valid(dst, valid),
+        }
     }
 
     /// TGETVAL: an element in storage order (isa/irregular.md 9).
@@ -99,9 +103,6 @@ impl Exec<'_> {
 
     /// Copies the contents of tiles into others, for whoever looks at contents.
     pub fn copy_tiles(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
-        if self.foresight.is_some() {
-            return Ok(());
-        }
         self.watch_copies(copies)?;
         self.engine.copy_tiles(copies)
     }

@@ -2,9 +2,9 @@
 
 mod loops;
 
+use super::block_merge::BlockMerge;
 use super::code::*;
 use super::cores::{Links, Process, Wait};
-use super::footprint_analysis::FootprintAnalysis;
 use super::record::Recorder;
 use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -35,6 +35,8 @@ pub struct Context<'a> {
     pub progress: Option<&'a Progress>,
     /// The arguments that buffers are bound to.
     pub buffers: &'a [ValueId],
+    /// Where blocks on several threads leave what they wrote.
+    pub merge: Option<&'a BlockMerge>,
 }
 
 impl Context<'_> {
@@ -69,8 +71,6 @@ pub struct Exec<'a> {
     pub observer: Option<Box<dyn Observer + Send>>,
     /// The loops that it is in, with their rounds, where somebody is told.
     pub turns: Vec<(OpId, u64)>,
-    /// Notes what will be touched, and nothing runs; with whoever runs.
-    pub foresight: Option<Box<FootprintAnalysis>>,
     /// How many loops it is in, on the way to where it goes on.
     pub depth: usize,
     /// What the cores of the block share; with whoever runs.
@@ -115,7 +115,6 @@ impl<'a> Exec<'a> {
             loops: SmallVec::new(),
             observer: None,
             turns: Vec::new(),
-            foresight: None,
             depth: 0,
             links: None,
             waits: None,
@@ -136,7 +135,6 @@ impl<'a> Exec<'a> {
         self.began = self.engine.issued;
         self.engine.waiting.clear();
         self.engine.memories.clear_chip();
-        self.engine.memories.set_block(block);
         self.engine.objects.iter_mut().for_each(|o| o.restart());
         self.engine.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
@@ -297,9 +295,6 @@ impl<'a> Exec<'a> {
     }
 
     fn support(&mut self, at: OpId, support: &Support) -> Result<(), Failure> {
-        if self.foresight.is_some() && self.foresee_support(support)? {
-            return Ok(());
-        }
         match support {
             Support::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
             Support::Alloc(alloc) => self.alloc(at, alloc)?,

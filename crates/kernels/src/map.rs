@@ -10,6 +10,7 @@ use super::element::*;
 use super::pair::parts;
 use crate::Level;
 use crate::Place;
+use crate::error::{Failure, internal_error};
 use crate::nest::OutOfBounds;
 use crate::nest::{DST, Nest, OPERANDS, read_bits, write_bits};
 use smallvec::SmallVec;
@@ -27,8 +28,18 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// The result for the elements of one point.
-    pub fn eval(&self, elements: impl IntoIterator<Item = u64>) -> u64 {
+    /// Returns the function with its types; it is defined on them.
+    pub fn new(func: Func, to: Elem, args: SmallVec<[(Elem, Option<u64>); 3]>) -> Result<Mapped, Failure> {
+        let types: SmallVec<[Elem; 4]> = args.iter().map(|(elem, _)| *elem).collect();
+        if func.is_defined(to, &types) {
+            return Ok(Mapped { func, to, args });
+        }
+        let types: Vec<String> = types.iter().map(Elem::to_string).collect();
+        Err(internal_error(&format!("a {} of ({}) as {to} is not defined", func.name(), types.join(", "))))
+    }
+
+    /// The result for the elements of one point; none where the function is not defined on them.
+    pub fn eval(&self, elements: impl IntoIterator<Item = u64>) -> Option<u64> {
         let mut elements = elements.into_iter();
         let bits = |scalar: Option<u64>, element: &mut dyn Iterator<Item = u64>| scalar.or_else(|| element.next());
         let args: SmallVec<[(Elem, u64); 3]> =
@@ -170,7 +181,7 @@ impl MapKernel {
     }
 
     /// Runs the nest; the places are those of its operands.
-    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         let first = places.first().ok_or(OutOfBounds::NOWHERE)?;
         let mut at = [*first; OPERANDS];
         let all = places.get(..self.nest.operands()).ok_or(OutOfBounds::NOWHERE)?;
@@ -179,9 +190,14 @@ impl MapKernel {
     }
 
     /// The same with a place for each operand there could be.
-    pub fn run_at<M: AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) -> Result<(), OutOfBounds> {
+    pub fn run_at<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        at: [Place; OPERANDS],
+    ) -> Result<(), OutOfBounds> {
         let n = self.nest.operands();
-        let parts = parts(memories, at.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
+        let operands: [_; OPERANDS] = std::array::from_fn(|k| (at[k], k == DST));
+        let parts = parts(memories, operands).ok_or(OutOfBounds::NOWHERE)?;
         for k in 0..n {
             OutOfBounds::check(self.spans[k], at[k].at, parts[k].1)?;
         }
@@ -196,15 +212,15 @@ impl MapKernel {
             let scalar = self.scalars[k].as_ptr().cast_mut();
             start[k + 1] = if self.from[k] == 0 { scalar } else { pointer(self.from[k]) };
         }
-        // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
-        // last until the end of this call; the level was clamped to what the machine has. That operands overlap only
+        // SAFETY: every operand's span was checked against its memory, and the pointers come from one borrow of each
+        // memory that lasts until the end of this call, a mutable one where the kernel writes; the level was clamped to what the machine has. That operands overlap only
         // element by element is a rule of the instruction (elementwise.md 1).
         unsafe { self.rows(raw, &self.loops, 0, start) };
         Ok(())
     }
 
     /// The same; elements that lie outside are left out.
-    pub fn run_inside<M: AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) {
+    pub fn run_inside<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) {
         if self.run_at(memories, at).is_err() {
             self.elements(memories, &at);
         }
@@ -226,17 +242,17 @@ impl MapKernel {
     }
 
     /// Element by element, straight from the definition.
-    fn elements<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place; OPERANDS]) {
+    fn elements<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place; OPERANDS]) {
         let bits = self.nest.bits;
         let unit = |k: usize| places[k].at as i64 * if bits[k] == 4 { 2 } else { 1 };
         self.nest.for_each_element(|at| {
             let mut args: SmallVec<[u64; ARGS]> = SmallVec::new();
             for k in 1..self.nest.operands() {
-                let memory = memories.get_mut(places[k].memory.index()).map(AsMut::as_mut);
-                args.push(memory.map_or(0, |m| read_bits(m, unit(k) + at[k], bits[k])));
+                let memory = memories.get(places[k].memory.index()).map(AsRef::as_ref);
+                args.extend(memory.map(|m| read_bits(m, unit(k) + at[k], bits[k])));
             }
-            let value = self.mapped.eval(args);
-            if let Some(memory) = memories.get_mut(places[DST].memory.index()) {
+            let memory = memories.get_mut(places[DST].memory.index());
+            if let (Some(memory), Some(value)) = (memory, self.mapped.eval(args)) {
                 write_bits(memory.as_mut(), unit(DST) + at[DST], bits[DST], value);
             }
         });

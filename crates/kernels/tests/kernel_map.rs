@@ -145,7 +145,7 @@ fn compare(random: &mut Random, func: Func, to: Elem, types: &[Elem], rounds: u3
         for nest in &nests {
             nest.for_each_element(|at| {
                 let elements = (1..shapes.len()).map(|k| read(&memories[places[k].memory.index()], at[k], elems[k]));
-                let result = mapped.eval(elements).to_le_bytes();
+                let result = mapped.eval(elements).unwrap().to_le_bytes();
                 want[at[DST] as usize..at[DST] as usize + size(to)].copy_from_slice(&result[..size(to)]);
             });
         }
@@ -193,7 +193,8 @@ fn every_half_with_scalars_matches_its_definition() {
             let args = SmallVec::from_slice(&[(elem, None), (Elem::F32, Some(u64::from(scalar)))]);
             let mapped = Mapped { func, to: elem, args };
             let codes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
-            let want: Vec<u8> = (0..1 << 16).flat_map(|code| (mapped.eval([code]) as u16).to_le_bytes()).collect();
+            let want: Vec<u8> =
+                (0..1 << 16).flat_map(|code| (mapped.eval([code]).unwrap() as u16).to_le_bytes()).collect();
             for (level, dst) in Level::available().flat_map(|level| [(level, 0), (level, 1)]) {
                 let places = [dst, 1].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
                 let mut memories = [vec![0; 1 << 17], codes.clone()];

@@ -21,7 +21,7 @@ const MAX: usize = 64;
 struct Group {
     operands: Vec<usize>,
     scales: Vec<usize>,
-    /// Where the operands lie, once that is known.
+    /// The places of the operands, once they are known.
     addr: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ impl Scales {
         if scaled { SCALED_ALIGN } else { loc.align() }
     }
 
-    /// Where a life lies, once that is known.
+    /// The place of a live range, once it is known.
     pub fn addr(&self, life: usize) -> Option<u64> {
         let (group, is_scale) = self.of.get(&life)?;
         let addr = self.groups.get(*group)?.addr?;
@@ -113,7 +113,7 @@ impl Scales {
         })
     }
 
-    /// Is it in a group whose block another life stands for?
+    /// Whether it is in a group that another live range represents.
     pub fn follows(&self, life: usize) -> bool {
         let Some((group, is_scale)) = self.of.get(&life) else { return false };
         *is_scale || self.groups.get(*group).and_then(|g| g.operands.first()) != Some(&life)
@@ -128,7 +128,7 @@ impl Scales {
         }
     }
 
-    /// Is a memory one of operands that have scales?
+    /// Whether a memory holds operands that have scales.
     fn has_operands(&self, lives: &[Life], loc: Loc) -> bool {
         self.of.iter().any(|(n, (_, is_scale))| !is_scale && lives[*n].loc == loc)
     }

@@ -404,3 +404,25 @@ return
         }
     }
 }
+
+/// A window keeps its pitch under another type: what lies beside it is not its own. TASSIGN gives the tile its own layout back.
+#[test]
+fn a_reshaped_window_touches_the_bytes_of_the_window() {
+    let body = |more: &[&str], read: &str| {
+        let before = [
+            "%zero = arith.constant 0 : i64",
+            "%beside = arith.constant 32 : i64",
+            "%wide = pto.alloc_tile addr = %zero : !pto.tile_buf<vec, 8x16xf32>",
+            "%l = pto.subset %wide[%c0, %c0] sizes [8, 8] : !pto.tile_buf<vec, 8x16xf32>",
+            "%r = pto.subset %wide[%c0, %c8] sizes [8, 8] : !pto.tile_buf<vec, 8x16xf32>",
+            "%i = pto.treshape %r : !v -> !pto.tile_buf<vec, 8x8xi32>",
+            "%m = pto.treshape %i : !pto.tile_buf<vec, 8x8xi32> -> !v",
+            "pto.tload ins(%from : !w) outs(%l : !v)",
+        ];
+        let add = format!("pto.tadd ins({read}, {read} : !v, !v) outs(%y : !v)");
+        let rules = found(&[&before[..], more, &[&add]].concat(), Profile::A5);
+        rules.into_iter().map(|(rule, _)| rule).collect::<Vec<_>>()
+    };
+    assert!(body(&[], "%m").is_empty());
+    assert_eq!(body(&["%n = pto.tassign %m, %beside : !v -> !v"], "%n"), ["race-raw"]);
+}

@@ -108,7 +108,7 @@ impl TileBuf {
         Ok(self.machine().state()?.engine.read(self.slot.id, core)?)
     }
 
-    /// The valid region, row by row; elements that nobody has written are 0.
+    /// The valid region, row by row; unwritten elements are 0.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let data = self.data()?;
         self.check_elem::<T>("tstore-dtype")?;
@@ -121,7 +121,7 @@ impl TileBuf {
         self.write_elements(values.len() as u64, &pack(values))
     }
 
-    /// The same with so many elements of the tile's own type, packed.
+    /// The same for a given number of elements of the tile's own type, packed.
     pub fn write_elements(&mut self, count: u64, packed: &[u8]) -> Result<()> {
         let tile = self.tile_type()?;
         let mut state = self.machine().state()?;
@@ -173,7 +173,7 @@ impl TileBuf {
     fn views_only(&self, src: &TileBuf) {
         let storages = src.storages();
         let before = std::mem::replace(&mut *self.views(), storages);
-        // Whoever goes here for good gives its storage back.
+        // The last handle of a tile gives its storage back.
         drop(before);
     }
 

@@ -136,12 +136,12 @@ impl Program {
         &self.0.parsed.trivia
     }
 
-    /// Where each function stands, whole, with its name; also those that could not be read to their end.
+    /// The span and name of each function; also of functions that could not be read to their end.
     pub fn extents(&self) -> &[(Option<NameId>, Span)] {
         &self.0.parsed.functions
     }
 
-    /// What could run, by name: the entry, else every function that could be it; a listing has no name.
+    /// The candidates to run, by name: the entry, else every possible entry; a listing has no name.
     pub fn entries(&self) -> Vec<Option<String>> {
         let module = self.module();
         let name = |func: &Func| Some(module.names.text(func.name).to_string());
@@ -160,7 +160,7 @@ impl Program {
         }
     }
 
-    /// Has the text errors? Then nothing else is possible.
+    /// Whether the text has errors; then nothing else is possible.
     pub fn has_errors(&self) -> bool {
         self.0.parsed.has_errors()
     }
@@ -178,7 +178,7 @@ impl Program {
         self.with_locations(found)
     }
 
-    /// `capacity` of every function that nobody calls.
+    /// `capacity` of every function without a caller.
     fn check_capacity(&self, found: &mut Vec<Diagnostic>) {
         let module = self.module();
         // A tile that is too big by itself has been reported; what is alive with it is no news.
@@ -193,7 +193,7 @@ impl Program {
         }
     }
 
-    /// Which instruction is legal on which profile.
+    /// The legality of each instruction on each profile.
     pub fn portability(&self) -> Portability {
         tessera_check::portability(self.module())
     }

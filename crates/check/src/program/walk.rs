@@ -5,9 +5,9 @@ use super::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::convert::Infallible;
 use tessera_absint::{
-    Analysis, Binding, ControlFlow, Origin, PlaceOf, State, Step, Tiles, TypeFacts, Val, Vals, ViewOf,
+    Analysis, Binding, ControlFlow, Flow, Origin, PlaceOf, State, Step, Tiles, TypeFacts, Val, Vals, ViewOf,
 };
-use tessera_ir::edges::{For, If, While};
+use tessera_ir::edges::{Control, For, While};
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{
     Arg, BlockId, Core, Def, Func, Module, Op, OpId, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
@@ -15,10 +15,10 @@ use tessera_ir::{
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
 use tessera_isa::inst::{Inst, Place, Root, ViewTag, ViewTags};
-use tessera_isa::ops::{Form, Opcode, Text};
+use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
-use tessera_isa::tile::{Loc, Tile};
+use tessera_isa::tile::{Extent, Loc, Tile};
 
 use crate::rules::{memory, tile, valid};
 
@@ -187,74 +187,19 @@ impl<'a> Analysis<'a> for Walk<'a> {
         Ok(())
     }
 
-    fn branch(&mut self, _: OpId, op: &'a Op, i: If<'a>) -> Step<'a, Self> {
-        let outside = self.core;
-        self.core = outside.or(op.section_core());
-        let walked = self.choose(i);
-        self.core = outside;
-        walked
-    }
-
-    fn repeat(&mut self, _: OpId, op: &'a Op, f: For<'a>) -> Step<'a, Self> {
-        let known = (self.int(f.lower), self.int(f.upper), self.int(f.step));
-        if let Some(step) = known.2.filter(|step| *step <= 0) {
-            let fault = Fault::new("loop", format!("the loop steps by {step}")).help("a step is at least 1");
-            self.report.fault(op, "never ends", fault);
-        }
-        let mut carried = self.vals(f.inits);
-        if let (Some(lower), Some(upper), Some(step)) = known
-            && step > 0
-        {
-            let mut i = lower;
-            while i < upper && self.budget > 0 {
-                // An empty body costs too.
-                self.budget = self.budget.saturating_sub(1);
-                self.state.set(f.variable, Val::Scalar(Some(Number::Int(i))));
-                self.state.set_all(f.carried, carried);
-                self.frames.push(Frame { variable: f.variable, value: i, first: i == lower });
-                self.block(f.body)?;
-                self.frames.pop();
-                carried = self.vals(f.yields);
-                i = i.saturating_add(step);
+    fn control(&mut self, _: OpId, op: &'a Op, control: Flow<'a>) -> Step<'a, Self> {
+        match control {
+            Ok(Control::For(f)) => return self.repeat(op, f),
+            Ok(Control::While(w)) => return self.repeat_while(op, w),
+            Ok(Control::Select(s)) => self.choose_value(s),
+            Ok(Control::If(i)) => {
+                let outside = self.core;
+                self.core = outside.or(op.section_core());
+                self.choose(i)?;
+                self.core = outside;
             }
-            if i >= upper {
-                self.state.set_all(f.results, carried);
-                return Ok(());
-            }
+            Err(broken) => self.report.diagnostics.push(*broken),
         }
-        let yielded = self.once(op, f.yields)?;
-        let results: Vals<Constant> = carried.into_iter().zip(yielded).map(|(a, b)| self.either(a, b)).collect();
-        self.state.set_all(f.results, results);
-        Ok(())
-    }
-
-    fn repeat_while(&mut self, _: OpId, op: &'a Op, w: While<'a>) -> Step<'a, Self> {
-        let mut carried = self.vals(w.inits);
-        while self.budget > 0 {
-            self.state.set_all(w.carried, carried);
-            self.block(w.before)?;
-            let handed = self.vals(w.handed);
-            match self.truth(w.condition) {
-                Some(true) => {
-                    self.state.set_all(w.taken, handed);
-                    self.block(w.after)?;
-                    carried = self.vals(w.yields);
-                }
-                Some(false) => {
-                    self.state.set_all(w.results, handed);
-                    return Ok(());
-                }
-                None => break,
-            }
-        }
-        self.once(op, w.yields)?;
-        // What the condition hands on at last need not be what is carried.
-        self.set_unknown(op);
-        Ok(())
-    }
-
-    fn malformed(&mut self, _: &'a Op, broken: Diagnostic) -> Step<'a, Self> {
-        self.report.diagnostics.push(broken);
         Ok(())
     }
 
@@ -343,6 +288,16 @@ impl<'a> Analysis<'a> for Walk<'a> {
         }
     }
 
+    fn check_window(&mut self, op: &Op, dst: usize) {
+        let tile = self.state.objects[dst].tile;
+        let is_open = [tile.v_row, tile.v_col].contains(&Extent::Dynamic);
+        let is_written = [Role::ValidRow, Role::ValidCol].iter().any(|role| op.operand(*role).is_some());
+        if op.opcode() == Some(Opcode::Subset) && is_open && !is_written {
+            let what = format!("the window {tile} has `?` for an extent, and no valid region is written");
+            self.found(op, Fault::new("valid-unset", what).help("write valid [%rows, %cols] behind the sizes"));
+        }
+    }
+
     fn bound(&mut self, object: usize) {
         self.aliases.forget(object);
     }
@@ -409,9 +364,67 @@ impl<'a> Walk<'a> {
         format!(", at iteration {}", at.collect::<Vec<_>>().join(", "))
     }
 
-    /// Is this a turn of a loop that is walked turn by turn?
+    /// Whether this is a turn of a loop that is walked turn by turn.
     pub(super) fn in_turn(&self) -> bool {
         !self.frames.is_empty()
+    }
+
+    fn repeat(&mut self, op: &'a Op, f: For<'a>) -> Step<'a, Self> {
+        let known = (self.int(f.lower), self.int(f.upper), self.int(f.step));
+        if let Some(step) = known.2.filter(|step| *step <= 0) {
+            let fault = Fault::new("loop", format!("the loop steps by {step}")).help("a step is at least 1");
+            self.report.fault(op, "never ends", fault);
+        }
+        let mut carried = self.vals(f.inits);
+        if let (Some(lower), Some(upper), Some(step)) = known
+            && step > 0
+        {
+            let mut i = lower;
+            while i < upper && self.budget > 0 {
+                // An empty body costs too.
+                self.budget = self.budget.saturating_sub(1);
+                self.state.set(f.variable, Val::Scalar(Some(Number::Int(i))));
+                self.state.set_all(f.carried, carried);
+                self.frames.push(Frame { variable: f.variable, value: i, first: i == lower });
+                self.block(f.body)?;
+                self.frames.pop();
+                carried = self.vals(f.yields);
+                i = i.saturating_add(step);
+            }
+            if i >= upper {
+                self.state.set_all(f.results, carried);
+                return Ok(());
+            }
+        }
+        let yielded = self.once(op, f.yields)?;
+        let results: Vals<Constant> = carried.into_iter().zip(yielded).map(|(a, b)| self.either(a, b)).collect();
+        self.state.set_all(f.results, results);
+        Ok(())
+    }
+
+    fn repeat_while(&mut self, op: &'a Op, w: While<'a>) -> Step<'a, Self> {
+        let mut carried = self.vals(w.inits);
+        while self.budget > 0 {
+            self.state.set_all(w.carried, carried);
+            self.block(w.before)?;
+            let handed = self.vals(w.handed);
+            match self.truth(w.condition) {
+                Some(true) => {
+                    self.state.set_all(w.taken, handed);
+                    self.block(w.after)?;
+                    carried = self.vals(w.yields);
+                }
+                Some(false) => {
+                    self.state.set_all(w.results, handed);
+                    return Ok(());
+                }
+                None => break,
+            }
+        }
+        self.once(op, w.yields)?;
+        // What the condition hands on at last need not be what is carried.
+        self.set_unknown(op);
+        Ok(())
     }
 
     /// Walks the blocks of a loop once, for any iteration: what changes in it is unknown. Gives what it yields.

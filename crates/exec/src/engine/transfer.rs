@@ -37,7 +37,7 @@ impl Engine {
             None => 0..0,
         };
         let bytes = bytes.get_mut(range).unwrap_or_default();
-        let (taken, issued) = self.transfer_with(&inst, tiles, bytes.len(), |_| Memory::new(&*bytes, true))?;
+        let (mut taken, issued) = self.transfer_with(&inst, tiles, bytes.len(), |_| Memory::new(&*bytes, true))?;
         taken.put(bytes);
         Ok(issued)
     }
@@ -58,7 +58,7 @@ impl Engine {
             }
         });
         let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
-        let taken = buffer.map_or(BlockWrites::default(), |mut b| b.take_written(&Memory::default()));
+        let taken = buffer.map_or(BlockWrites::default(), |mut b| b.take_written());
         done.map(|(is_new, effect)| (taken, self.issued(is_new, effect)))
     }
 
@@ -103,7 +103,8 @@ impl Engine {
 
     fn take_stored(&mut self) -> Runs {
         let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
-        buffer.map_or(Runs::new(), |mut b| b.take_written(&Memory::default()).writes)
+        let taken = buffer.map_or(BlockWrites::default(), |mut b| b.take_written());
+        taken.writes().map(|(start, run)| (start, run.to_vec())).collect()
     }
 
     /// Gives a tile's valid region its contents from a view, whatever location and layout it has; its padding is left

@@ -16,7 +16,7 @@ const TRIED: u64 = 2;
 
 impl<'a> PathWalk<'a> {
     fn decide(&mut self, id: OpId, op: &Op, arg: Arg) -> Result<bool, Undecided> {
-        let Some(form) = self.form(arg) else {
+        let Some(form) = self.read(arg) else {
             return Err(Undecided::at(op.span, "a branch depends on something that is no integer"));
         };
         if let Some(known) = form.known() {
@@ -42,7 +42,7 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    pub(super) fn run_if(&mut self, id: OpId, op: &'a Op, i: If<'a>) -> Explored {
+    pub(super) fn branch(&mut self, id: OpId, op: &'a Op, i: If<'a>) -> Explored {
         if let Some(section) = op.section() {
             let is_here = match self.subject.core {
                 Core::Unsplit => true,
@@ -58,9 +58,9 @@ impl<'a> PathWalk<'a> {
         Ok(())
     }
 
-    pub(super) fn run_select(&mut self, id: OpId, op: &Op, s: Select<'_>) -> Explored {
+    pub(super) fn select(&mut self, id: OpId, op: &Op, s: Select<'_>) -> Explored {
         let [yes, no] = s.choices.map(|c| self.val(c.arg));
-        let condition = self.form(s.condition);
+        let condition = self.read(s.condition);
         let chosen = match (condition.as_ref().and_then(LinearExpr::known), &yes, &no) {
             (Some(known), ..) => {
                 if known != 0 {
@@ -105,12 +105,12 @@ impl<'a> PathWalk<'a> {
         all
     }
 
-    pub(super) fn run_for(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Explored {
-        let written = [f.lower, f.upper, f.step].map(|arg| self.written_form(arg).unwrap_or_default());
+    pub(super) fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Explored {
+        let written = [f.lower, f.upper, f.step].map(|arg| self.raw(arg).unwrap_or_default());
         // A loop that runs as often as one before it is as open as that one, whatever its choice told of the bounds.
         let bounds = match self.choices.is_made(&ChoiceKey::Trips(written.clone())) {
             true => written.clone(),
-            false => [f.lower, f.upper, f.step].map(|arg| self.form(arg).unwrap_or_default()),
+            false => [f.lower, f.upper, f.step].map(|arg| self.read(arg).unwrap_or_default()),
         };
         let bounds = self.as_often(id, &written, bounds);
         let [lower, upper, step] = bounds.clone();
@@ -192,7 +192,7 @@ impl<'a> PathWalk<'a> {
         Ok(())
     }
 
-    pub(super) fn run_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Explored {
+    pub(super) fn repeat_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Explored {
         let carried = self.vals(w.inits);
         let weight = self.weight(w.before).saturating_add(self.weight(w.after));
         let first = |this: &mut Self, carried: Vals<LinearExpr>| -> Explored {

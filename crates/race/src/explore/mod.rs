@@ -24,13 +24,12 @@ use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use tessera_absint::{Analysis, ControlFlow, Origin, State, Tiles, Val};
-use tessera_ir::edges::{For, If, Select, While};
+use tessera_absint::{Analysis, ControlFlow, Flow, Origin, State, Tiles, Val};
+use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{Arg, ArithOp, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Runs, ScalarType, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::cost::Costs;
-use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{Form, Opcode, Pipe, Text};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, Tile};
@@ -251,7 +250,8 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
     }
 
     fn read(&self, arg: Arg) -> Option<LinearExpr> {
-        self.form(arg)
+        let form = self.raw(arg)?;
+        Some(if self.bound.is_empty() { form } else { form.with(&self.bound) })
     }
 
     fn number(&self, arg: Arg) -> Option<Number> {
@@ -278,7 +278,36 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
     }
 
     fn compute(&mut self, op: &Op) -> LinearExpr {
-        self.arith(op)
+        let (module, func) = (self.subject.module, self.subject.func);
+        if let (OpKind::Cmp(pred), [a, b], false) = (&op.kind, op.operands.as_slice(), self.endless.is_empty())
+            && let (Some(a), Some(b)) = (self.raw(a.arg), self.raw(b.arg))
+            && self.is_beyond(&a, &b)
+        {
+            let (from, _) = scalar::widths(module, func, op);
+            return self.symbols.of(Expr::Cmp(*pred, from, a, b));
+        }
+        if let Some(form) = self.derived(op) {
+            return form;
+        }
+        let computed = scalar::compute(module, func, op, |arg| self.known_at(arg));
+        match computed {
+            Some(Ok(v)) => v.into(),
+            _ => {
+                let side = |n: usize| op.operands.get(n).and_then(|o| self.read(o.arg));
+                let (from, to) = scalar::widths(module, func, op);
+                match (&op.kind, side(0), side(1)) {
+                    // A loop that did not run tells that its bound is small.
+                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&a, &b) => b,
+                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&b, &a) => a,
+                    (OpKind::Arith(kind), Some(a), Some(b)) => self.symbols.arith(*kind, to, &a, &b),
+                    (OpKind::Cmp(pred), Some(a), Some(b)) => self.symbols.of(Expr::Cmp(*pred, from, a, b)),
+                    // Indices are taken to fit their types.
+                    (OpKind::Cast(_), Some(a), _) if from > 1 && to > 1 => a,
+                    (OpKind::Cast(_), Some(a), _) => self.symbols.of(Expr::Cast(to, from > to, a)),
+                    _ => self.fresh(),
+                }
+            }
+        }
     }
 
     fn buffer(&mut self, value: ValueId, origin: Origin) -> Place {
@@ -346,36 +375,20 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
         if op.id_array().is_some() { self.ids(id, op) } else { self.set_unknown(op) }
     }
 
-    fn repeat(&mut self, id: OpId, op: &'a Op, f: For<'a>) -> Explored {
-        self.run_for(id, op, f)
-    }
-
-    fn repeat_while(&mut self, id: OpId, op: &'a Op, w: While<'a>) -> Explored {
-        self.run_while(id, op, w)
-    }
-
-    fn branch(&mut self, id: OpId, op: &'a Op, i: If<'a>) -> Explored {
-        self.run_if(id, op, i)
-    }
-
-    fn select(&mut self, id: OpId, op: &'a Op, s: Select<'a>) -> Explored {
-        self.run_select(id, op, s)
-    }
-
-    fn malformed(&mut self, op: &'a Op, broken: Diagnostic) -> Explored {
-        Err(Undecided::at(op.span, broken.message))
+    fn control(&mut self, id: OpId, op: &'a Op, control: Flow<'a>) -> Explored {
+        match control {
+            Ok(Control::For(f)) => self.repeat(id, op, f),
+            Ok(Control::While(w)) => self.repeat_while(id, op, w),
+            Ok(Control::If(i)) => self.branch(id, op, i),
+            Ok(Control::Select(s)) => self.select(id, op, s),
+            Err(broken) => Err(Undecided::at(op.span, broken.message)),
+        }
     }
 }
 
 impl PathWalk<'_> {
-    /// The integer at an operand's place.
-    fn form(&self, arg: Arg) -> Option<LinearExpr> {
-        let form = self.written_form(arg)?;
-        Some(if self.bound.is_empty() { form } else { form.with(&self.bound) })
-    }
-
-    /// The same without what loops told of it.
-    fn written_form(&self, arg: Arg) -> Option<LinearExpr> {
+    /// The number at an operand's place, without what loops told of it.
+    fn raw(&self, arg: Arg) -> Option<LinearExpr> {
         match self.val(arg) {
             Val::Scalar(form) => Some(form),
             _ => None,
@@ -383,7 +396,7 @@ impl PathWalk<'_> {
     }
 
     fn known_at(&self, arg: Arg) -> Option<i64> {
-        self.form(arg)?.known()
+        self.read(arg)?.known()
     }
 
     /// What the operation here finds when it runs. Whatever runs the same operation as often finds the same, unless it
@@ -394,40 +407,6 @@ impl PathWalk<'_> {
         let core = if let Core::Vector(n) = self.subject.core { n } else { 0 };
         let own = self.at.is_some_and(|at| self.kinds.get(at.index()).is_some_and(Option::is_some));
         self.symbols.of(Expr::Found(self.at, *times, if own { core } else { 0 }))
-    }
-
-    /// Arithmetic on forms.
-    fn arith(&mut self, op: &Op) -> LinearExpr {
-        let (module, func) = (self.subject.module, self.subject.func);
-        if let (OpKind::Cmp(pred), [a, b], false) = (&op.kind, op.operands.as_slice(), self.endless.is_empty())
-            && let (Some(a), Some(b)) = (self.written_form(a.arg), self.written_form(b.arg))
-            && self.is_beyond(&a, &b)
-        {
-            let (from, _) = scalar::widths(module, func, op);
-            return self.symbols.of(Expr::Cmp(*pred, from, a, b));
-        }
-        if let Some(form) = self.derived(op) {
-            return form;
-        }
-        let computed = scalar::compute(module, func, op, |arg| self.known_at(arg));
-        match computed {
-            Some(Ok(v)) => v.into(),
-            _ => {
-                let side = |n: usize| op.operands.get(n).and_then(|o| self.form(o.arg));
-                let (from, to) = scalar::widths(module, func, op);
-                match (&op.kind, side(0), side(1)) {
-                    // A loop that did not run tells that its bound is small.
-                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&a, &b) => b,
-                    (OpKind::Arith(ArithOp::Maxsi), Some(a), Some(b)) if self.is_at_most(&b, &a) => a,
-                    (OpKind::Arith(kind), Some(a), Some(b)) => self.symbols.arith(*kind, to, &a, &b),
-                    (OpKind::Cmp(pred), Some(a), Some(b)) => self.symbols.of(Expr::Cmp(*pred, from, a, b)),
-                    // Indices are taken to fit their types.
-                    (OpKind::Cast(_), Some(a), _) if from > 1 && to > 1 => a,
-                    (OpKind::Cast(_), Some(a), _) => self.symbols.of(Expr::Cast(to, from > to, a)),
-                    _ => self.fresh(),
-                }
-            }
-        }
     }
 
     /// Is one surely at most the other, which is a constant?

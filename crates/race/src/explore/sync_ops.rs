@@ -113,7 +113,7 @@ impl<'a> PathWalk<'a> {
                 self.state.set(result, Val::Ids(self.arrays.len() - 1));
             }
             (Some(IdArray::Set), _, Some(Val::Ids(array))) => {
-                let id = op.operands.get(2).and_then(|o| self.written_form(o.arg));
+                let id = op.operands.get(2).and_then(|o| self.raw(o.arg));
                 match index {
                     Some(index) => self.arrays[array].iter_mut().skip(index).take(1).for_each(|at| at.clone_from(&id)),
                     None => self.arrays[array].fill(None),
@@ -131,7 +131,7 @@ impl<'a> PathWalk<'a> {
 
     /// The id that an order operation names: a word, or the operand.
     fn id(&mut self, ordering: &SyncOpSite<'_>) -> LinearExpr {
-        let given = ordering.op.operands.first().and_then(|o| self.form(o.arg));
+        let given = ordering.op.operands.first().and_then(|o| self.read(o.arg));
         let written = self.choices.deeds.get(&(ordering.at, self.subject.core)).and_then(|sync_op| sync_op.1);
         written.map(LinearExpr::from).or(given).unwrap_or_else(|| self.fresh())
     }

@@ -30,7 +30,7 @@ impl PathWalk<'_> {
         if self.endless.is_empty() || self.subject.costs.is_some() {
             return None;
         }
-        let side = |n: usize| op.operands.get(n).and_then(|o| self.written_form(o.arg));
+        let side = |n: usize| op.operands.get(n).and_then(|o| self.raw(o.arg));
         let (a, b) = (side(0)?, side(1));
         if !self.is_endless(&a) && !b.as_ref().is_some_and(|b| self.is_endless(b)) {
             return None;

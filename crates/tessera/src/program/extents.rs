@@ -4,17 +4,17 @@
 use super::{Kernel, Need};
 use std::collections::BTreeMap;
 use tessera_absint::{
-    Analysis, ControlFlow, GlobalMemory, Interval, Origin, Place, PlaceOf, State, Step, Val, Vals, ViewOf,
+    Analysis, ControlFlow, Flow, GlobalMemory, Interval, Origin, Place, PlaceOf, State, Step, Val, Vals, ViewOf,
 };
 use tessera_interp::Input;
-use tessera_ir::edges::{For, While};
+use tessera_ir::edges::{Control, For, While};
 use tessera_ir::scalar::{Constants, compute, widths};
 use tessera_ir::{Arg, Op, OpId, OpKind, ValueId, fifo};
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::diag::Span;
 use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::sem::Dir;
-use tessera_isa::tile::{Loc, Tile};
+use tessera_isa::tile::Loc;
 
 /// Operations that are followed before nothing more is said.
 const FUEL: u32 = 1 << 20;
@@ -121,10 +121,6 @@ impl<'a> Analysis<'a> for Walk<'a> {
         Some((*a)?.hull((*b)?))
     }
 
-    fn number(&self, arg: Arg) -> Option<Number> {
-        self.int(arg).map(Number::Int)
-    }
-
     fn literal(&mut self, _: ValueId, number: Number) -> Option<Interval> {
         match number {
             Number::Int(n) => i64::try_from(n).ok().map(Interval::one),
@@ -157,10 +153,6 @@ impl<'a> Analysis<'a> for Walk<'a> {
             Some(argument) => Place { root: Some(argument), at: self.constant(0) },
             None => self.anywhere(),
         }
-    }
-
-    fn storage(&mut self, _: ValueId, _: &Tile, _: Origin) -> PlaceOf<'a, Self> {
-        self.anywhere()
     }
 
     fn anywhere(&mut self) -> PlaceOf<'a, Self> {
@@ -228,72 +220,14 @@ impl<'a> Analysis<'a> for Walk<'a> {
         Ok(())
     }
 
-    /// A counted loop: what it carries goes on as in its first round, or is not known.
-    fn repeat(&mut self, _: OpId, _: &'a Op, f: For<'a>) -> Step<'a, Self> {
-        let [lower, upper, step] = [f.lower, f.upper, f.step].map(|arg| self.read(arg).flatten());
-        let bounds = lower.zip(upper).zip(step.filter(|step| step.low > 0));
-        let rounds = bounds.map(|((lower, upper), step)| {
-            let length = upper.high.saturating_sub(lower.low);
-            let rounds = if length > 0 { (length - 1) / step.low + 1 } else { 0 };
-            let last = match (lower.single(), step.single()) {
-                (Some(lower), Some(step)) => lower.saturating_add((rounds - 1).max(0).saturating_mul(step)),
-                _ => upper.high.saturating_sub(1).max(lower.low),
-            };
-            (rounds, Interval { low: lower.low, high: last })
-        });
-        let before = self.vals(f.inits);
-        if rounds.is_some_and(|(rounds, _)| rounds == 0) {
-            self.state.set_all(f.results, before);
-            return Ok(());
+    fn control(&mut self, _: OpId, _: &'a Op, control: Flow<'a>) -> Step<'a, Self> {
+        match control {
+            Ok(Control::For(f)) => return self.repeat(f),
+            Ok(Control::While(w)) => return self.repeat_while(w),
+            Ok(Control::If(i)) => return self.choose(i),
+            Ok(Control::Select(s)) => self.choose_value(s),
+            Err(_) => {}
         }
-        self.state.set(f.variable, Val::Scalar(rounds.map(|(_, range)| range)));
-        let after = self.round(&f, &before)?;
-        if after == before {
-            self.state.set_all(f.results, after);
-            return Ok(());
-        }
-        let times = rounds.map(|(rounds, _)| rounds - 1);
-        let moved: Vals<_> = before.iter().zip(&after).map(|(b, a)| self.stepped(b, a, times)).collect();
-        let again = self.round(&f, &moved)?;
-        let rounds = before.iter().zip(&after).zip(moved.iter().zip(&again));
-        let is_even: Vec<bool> =
-            rounds.map(|((b, a), (m, g))| b == a && m == g || self.distance(b, a) == self.distance(m, g)).collect();
-        let kept = |all: Vals<_>| -> Vals<_> {
-            all.into_iter().zip(&is_even).map(|(val, is_even)| if *is_even { val } else { Val::None }).collect()
-        };
-        let (kept, last) = (kept(moved.clone()), kept(again));
-        if kept != moved {
-            self.round(&f, &kept)?;
-        }
-        let mut left = before;
-        for more in [kept, last] {
-            left = left.into_iter().zip(more).map(|(a, b)| self.either(a, b)).collect();
-        }
-        self.state.set_all(f.results, left);
-        Ok(())
-    }
-
-    fn repeat_while(&mut self, _: OpId, _: &'a Op, w: While<'a>) -> Step<'a, Self> {
-        let before = self.vals(w.inits);
-        self.state.set_all(w.carried, before.clone());
-        for _ in 0..2 {
-            self.block(w.before)?;
-            let handed = self.vals(w.handed);
-            self.state.set_all(w.taken, handed.clone());
-            self.state.set_all(w.results, handed);
-            self.block(w.after)?;
-            let after = self.vals(w.yields);
-            if after == before {
-                break;
-            }
-            // How often it goes round is not known.
-            let kept = before.iter().zip(after).map(|(b, a)| if *b == a { a } else { Val::None });
-            self.state.set_all(w.carried, kept);
-        }
-        Ok(())
-    }
-
-    fn malformed(&mut self, _: &'a Op, _: Diagnostic) -> Step<'a, Self> {
         Ok(())
     }
 }
@@ -420,6 +354,71 @@ impl<'a> Walk<'a> {
             let end = from.zip(*size).and_then(|(f, s)| f.plus(s)).and_then(|end| u64::try_from(end.high).ok());
             *open = open.zip(end).map(|(a, b)| a.max(b));
         }
+    }
+
+    /// A counted loop: what it carries goes on as in its first round, or is not known.
+    fn repeat(&mut self, f: For<'a>) -> Step<'a, Self> {
+        let [lower, upper, step] = [f.lower, f.upper, f.step].map(|arg| self.read(arg).flatten());
+        let bounds = lower.zip(upper).zip(step.filter(|step| step.low > 0));
+        let rounds = bounds.map(|((lower, upper), step)| {
+            let length = upper.high.saturating_sub(lower.low);
+            let rounds = if length > 0 { (length - 1) / step.low + 1 } else { 0 };
+            let last = match (lower.single(), step.single()) {
+                (Some(lower), Some(step)) => lower.saturating_add((rounds - 1).max(0).saturating_mul(step)),
+                _ => upper.high.saturating_sub(1).max(lower.low),
+            };
+            (rounds, Interval { low: lower.low, high: last })
+        });
+        let before = self.vals(f.inits);
+        if rounds.is_some_and(|(rounds, _)| rounds == 0) {
+            self.state.set_all(f.results, before);
+            return Ok(());
+        }
+        self.state.set(f.variable, Val::Scalar(rounds.map(|(_, range)| range)));
+        let after = self.round(&f, &before)?;
+        if after == before {
+            self.state.set_all(f.results, after);
+            return Ok(());
+        }
+        let times = rounds.map(|(rounds, _)| rounds - 1);
+        let moved: Vals<_> = before.iter().zip(&after).map(|(b, a)| self.stepped(b, a, times)).collect();
+        let again = self.round(&f, &moved)?;
+        let rounds = before.iter().zip(&after).zip(moved.iter().zip(&again));
+        let is_even: Vec<bool> =
+            rounds.map(|((b, a), (m, g))| b == a && m == g || self.distance(b, a) == self.distance(m, g)).collect();
+        let kept = |all: Vals<_>| -> Vals<_> {
+            all.into_iter().zip(&is_even).map(|(val, is_even)| if *is_even { val } else { Val::None }).collect()
+        };
+        let (kept, last) = (kept(moved.clone()), kept(again));
+        if kept != moved {
+            self.round(&f, &kept)?;
+        }
+        let mut left = before;
+        for more in [kept, last] {
+            left = left.into_iter().zip(more).map(|(a, b)| self.either(a, b)).collect();
+        }
+        self.state.set_all(f.results, left);
+        Ok(())
+    }
+
+    fn repeat_while(&mut self, w: While<'a>) -> Step<'a, Self> {
+        let before = self.vals(w.inits);
+        self.state.set_all(w.carried, before.clone());
+        for _ in 0..2 {
+            self.block(w.before)?;
+            let handed = self.vals(w.handed);
+            self.state.set_all(w.taken, handed.clone());
+            self.state.set_all(w.results, handed);
+            self.block(w.after)?;
+            let after = self.vals(w.yields);
+            if after == before {
+                break;
+            }
+            // How often it goes round is not known.
+            let kept = before.iter().zip(after).map(|(b, a)| if *b == a { a } else { Val::None });
+            self.state.set_all(w.carried, kept);
+        }
+        Ok(())
     }
 
     /// A round of a loop with these values carried: what it yields.

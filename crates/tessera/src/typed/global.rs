@@ -41,7 +41,7 @@ pub struct TensorMut<'a, T> {
     view: View,
 }
 
-/// Which elements of a slice, and in which order.
+/// The selected elements of a slice, in order.
 #[derive(Clone, Debug)]
 struct View {
     shape: Option<Vec<usize>>,
