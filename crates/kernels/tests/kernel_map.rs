@@ -9,7 +9,7 @@ use tessera_isa::layout::Layout;
 use tessera_isa::sem::{Func, Rounding, Saturation};
 use tessera_kernels::nest::{DST, Map, Operand, lower};
 use tessera_kernels::{Level, MapKernel, Mapped, MemoryId, Place};
-use tessera_testkit::random::Random;
+use tessera_testkit::random::{self, Random};
 
 /// Every function with how many arguments it takes; those that floats, or integers, do not have, give 0 there too.
 const FUNCS: [(Func, usize); 29] = [
@@ -91,9 +91,9 @@ fn read(bytes: &[u8], at: i64, elem: Elem) -> u64 {
 }
 
 /// Runs a function on random values in random shapes, at every level, against its definition.
-fn compare(random: &mut Random, func: Func, to: Elem, types: &[Elem], rounds: u32) {
+fn compare(random: &mut Random, func: Func, to: Elem, types: &[Elem], rounds: usize) {
     let size = |elem: Elem| elem.bits() as usize / 8;
-    for round in 0..rounds {
+    for round in 0..random::rounds(rounds) {
         let (rows, cols) = (random.range(1, 5), random.range(1, 150));
         // Side by side, with a pitch, column by column, or one value a row, a column or for all.
         let shape = |random: &mut Random| {
