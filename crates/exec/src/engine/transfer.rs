@@ -59,7 +59,7 @@ impl Engine {
         });
         let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
         let taken = buffer.map_or(BlockWrites::default(), |mut b| b.take_written());
-        done.map(|(is_new, effect)| (taken, self.issued(is_new, effect)))
+        done.map(|done| (taken, self.report(done)))
     }
 
     /// An instruction with a view of bytes that are somebody else's: it reads and writes them where they are, and combines
@@ -75,7 +75,7 @@ impl Engine {
         if let Some(buffer) = self.memories.get_mut(BUFFER) {
             buffer.lend(AlignedBytes::default());
         }
-        done.map(|(is_new, effect)| self.issued(is_new, effect))
+        done.map(|done| self.report(done))
     }
 
     /// TLOAD of a view of `bytes` into a tile.
