@@ -20,15 +20,18 @@ pub struct Entry {
     pub warnings: Vec<Diagnostic>,
     /// When it last left something undefined.
     pub undefined_at: u64,
-    /// Whether issuing it again is no more than moving its bytes: it changes no tile, and there is nothing to report.
+    /// Whether issuing it again is no more than moving its bytes: it binds no tile, and there is nothing to report.
     pub is_repeatable: bool,
+    /// Whether the valid region of its destination becomes the declared area.
+    pub expands: bool,
 }
 
 impl Entry {
     pub fn new(inst: Inst, init: Option<CompiledInst>, prepared: Option<CompiledInst>, warnings: Vec<Diagnostic>) -> Self {
-        let changes_tiles = inst.op.binds(inst.profile).is_some() || inst.op.info().expands;
-        let is_repeatable = warnings.is_empty() && init.is_none() && prepared.is_some() && !changes_tiles;
-        Entry { inst: Box::new(inst), init, prepared, warnings, undefined_at: 0, is_repeatable }
+        let binds = inst.op.binds(inst.profile).is_some();
+        let is_repeatable = warnings.is_empty() && init.is_none() && prepared.is_some() && !binds;
+        let expands = inst.op.info().expands;
+        Entry { inst: Box::new(inst), init, prepared, warnings, undefined_at: 0, is_repeatable, expands }
     }
 
     /// The warning of the last run about the contents of operands.

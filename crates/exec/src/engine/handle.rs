@@ -66,7 +66,7 @@ impl Engine {
     ) -> Result<Option<IssueReport<'_>>, Failure> {
         self.name(inst, tiles, None);
         let Some(cache) = self.caches.first_mut() else { return Ok(None) };
-        let is_known = cache.find(&self.key.0) && cache.current().is_some_and(|entry| entry.is_repeatable);
+        let is_known = cache.find(&self.key.0) && cache.current().is_some_and(|entry| entry.is_repeatable && !entry.expands);
         if is_known { self.repeat(0).map(Some) } else { Ok(None) }
     }
 

@@ -67,18 +67,38 @@ struct Access {
     template <typename TileT>
     static constexpr TesseraTile kType = TypeOf(TileT::Info);
 
-    // Calls `say` with four words that say of a tile with storage what a descriptor says, its type included, and its role;
-    // false for a tile without storage.
-    template <typename TileT, typename Function>
-    static bool Words(const TileT &tile, uint32_t role, Function say)
+    // Gives a tile storage if an instruction needs it and there is none yet; says whether the tile can be used.
+    template <typename TileT>
+    static bool Ready(const TileT &tile, bool needsStorage)
     {
         const TileBase &base = tile;
-        const uint64_t pitch = base.pitch_ != 0 && base.window_ == tile.data_ ? base.pitch_ : 0;
-        say(reinterpret_cast<uintptr_t>(&kType<TileT>), reinterpret_cast<uintptr_t>(tile.data_),
-            static_cast<uint64_t>(static_cast<uint32_t>(tile.RowMaskInternal)) << 32 |
-                static_cast<uint32_t>(tile.ColMaskInternal),
-            pitch << 8 | role);
-        return tile.data_ != nullptr;
+        if (tile.data_ != nullptr && (!base.cell_ || !base.cell_->IsGone())) {
+            return true;
+        }
+        TesseraTile descriptor;
+        return Describe(tile, descriptor, needsStorage);
+    }
+
+    // Calls `append` with four words that say of a tile what a descriptor says, its type included, and its role.
+    template <typename TileT, typename Function>
+    static auto &Words(const TileT &tile, uint32_t role, Function append)
+    {
+        return append(reinterpret_cast<uintptr_t>(&kType<TileT>), reinterpret_cast<uintptr_t>(tile.data_),
+                      static_cast<uint64_t>(static_cast<uint32_t>(tile.RowMaskInternal)) << 32 |
+                          static_cast<uint32_t>(tile.ColMaskInternal),
+                      Pitch(tile) << 16 | role);
+    }
+    // The descriptor of a tile with these words; a pad value of an instruction, one more than it, stands above the role.
+    static TesseraTile Described(const uint64_t *words)
+    {
+        TesseraTile tile = *reinterpret_cast<const TesseraTile *>(words[0]);
+        tile.valid_row = static_cast<int32_t>(words[2] >> 32);
+        tile.valid_col = static_cast<int32_t>(words[2]);
+        tile.storage_kind = words[1] == 0 ? TESSERA_STORAGE_NONE : TESSERA_STORAGE_POINTER;
+        tile.storage = words[1];
+        tile.pitch = words[3] >> 16;
+        tile.pad = (words[3] >> 8 & 0xFF) == 0 ? tile.pad : static_cast<uint32_t>(words[3] >> 8 & 0xFF) - 1;
+        return tile;
     }
 
     // Fills in a descriptor; automatic storage that is not there yet is made if the instruction needs it.
