@@ -26,7 +26,7 @@ private:
     friend struct Access;
 
     // Automatic storage, where the tile has or shares one.
-    mutable Held<Cell> cell_;
+    mutable RefPtr<Cell> cell_;
     // What the library was last told that pointers are handed out for.
     mutable const void *exposed_ = nullptr;
     // A window keeps the pitch of its tile, in elements, as long as it lies where it was put.
@@ -165,7 +165,7 @@ struct Access {
     {
         const TileBase &base = tile;
         if (tile.data_ == nullptr && !base.cell_) {
-            base.cell_ = Held<Cell>(new Cell());
+            base.cell_ = RefPtr<Cell>(new Cell());
         }
         return tile;
     }
@@ -184,7 +184,7 @@ struct Access {
     static void Rebind(TileT &tile, const OtherT &other, uint64_t bytes, uint64_t pitch)
     {
         if (Touch(other)) {
-            Held<Cell> cell = static_cast<const TileBase &>(other).cell_;
+            RefPtr<Cell> cell = static_cast<const TileBase &>(other).cell_;
             char *data = const_cast<char *>(reinterpret_cast<const char *>(other.data_));
             Rebind(tile, static_cast<void *>(data + bytes));
             TileBase &base = tile;
@@ -256,7 +256,7 @@ private:
         const TileBase &base = tile;
         if (tile.data_ == nullptr) {
             if (!base.cell_ && needsStorage) {
-                base.cell_ = Held<Cell>(new Cell());
+                base.cell_ = RefPtr<Cell>(new Cell());
             }
             void *data = !base.cell_ ? nullptr : needsStorage ? base.cell_->Allocate(out) : base.cell_->data();
             if (data == nullptr) {
