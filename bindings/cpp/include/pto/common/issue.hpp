@@ -82,8 +82,10 @@ public:
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
     {
         ok_ = ok_ && Access::Ready(tile, needsStorage);
+        Access::Words(tile, role, key_ + keyCount_);
         tileKeys_[tileCount_++] = keyCount_;
-        return Access::Words(tile, role, [this](auto... words) -> Call & { return this->AppendKey(words...); });
+        keyCount_ += 4;
+        return *this;
     }
     // The last tile that was given has this pad value instead of its own.
     Call &Padded(PadValue pad)
@@ -109,7 +111,7 @@ public:
     template <typename ConvT>
     Call &Conv(const ConvT &tile)
     {
-        ok_ = ok_ && Access::DescribeConv(tile, conv_);
+        ok_ = ok_ && Access::Describe(tile, conv_);
         hasConv_ = true;
         return *this;
     }

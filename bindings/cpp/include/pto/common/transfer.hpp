@@ -68,7 +68,7 @@ inline void LoadConv(Conv &dst, TesseraView view)
     view.layout = TESSERA_VIEW_LAYOUT_ND;
     const auto &machine = CurrentMachine();
     TesseraConv tile;
-    if (Access::DescribeConv(dst, tile)) {
+    if (Access::Describe(dst, tile)) {
         machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
     }
 }
