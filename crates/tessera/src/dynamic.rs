@@ -322,10 +322,7 @@ impl<'a> Instruction<'a> {
             Some(tile) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
             None => [0, 0],
         };
-        give(&dense, &mut |arg, bytes| {
-            self.inst.global = Some(arg);
-            machine.state()?.transfer(self.inst.clone(), &tiles, bytes)
-        })?;
+        give(&dense, &mut |view, bytes| machine.state()?.transfer(self.inst.clone(), &tiles, view, bytes))?;
         Ok(RecordEvent::new())
     }
 

@@ -56,28 +56,19 @@ impl State {
         Ok(())
     }
 
-    /// TLOAD.
-    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<()> {
-        keep(&mut self.warnings, self.engine.load(tile, view, bytes)?);
-        Ok(())
-    }
-
-    /// An instruction with a view. Undefined bytes are written as 0, with a warning.
-    pub fn transfer(&mut self, inst: Inst, tiles: &[(Role, TileId)], bytes: &mut [u8]) -> Result<()> {
+    /// Issues an instruction with a view of `bytes`. Undefined bytes are written as 0, with a warning.
+    pub fn transfer(
+        &mut self,
+        mut inst: Inst,
+        tiles: &[(Role, TileId)],
+        view: GlobalArg,
+        bytes: &mut [u8],
+    ) -> Result<()> {
+        inst.global = Some(view);
         let done = self.engine.transfer(inst, tiles, bytes)?;
         keep(&mut self.warnings, done);
         if let (true, Some((_, tile))) = (done.stored_undefined, tiles.iter().find(|t| t.0 == Role::Src)) {
             self.warnings.push(self.engine.undefined_stored(*tile, 0)?.0);
-        }
-        Ok(())
-    }
-
-    /// TSTORE. Undefined bytes are written as 0, with a warning.
-    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<()> {
-        let done = self.engine.store(tile, view, bytes)?;
-        keep(&mut self.warnings, done);
-        if done.stored_undefined {
-            self.warnings.push(self.engine.undefined_stored(tile, 0)?.0);
         }
         Ok(())
     }

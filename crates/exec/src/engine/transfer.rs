@@ -78,23 +78,6 @@ impl Engine {
         done.map(|done| self.report(done))
     }
 
-    /// TLOAD of a view of `bytes` into a tile.
-    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<IssueReport<'_>, IssueError> {
-        let mut inst = Inst::tload(self.profile);
-        let (range, view) = touched(view, bytes.len());
-        inst.global = Some(view);
-        let bytes = bytes.get(range).unwrap_or(bytes);
-        let contents = |_: &Inst| Memory::new(bytes, true);
-        self.transfer_with(&inst, &[(Role::Dst, tile)], bytes.len(), contents).map(|(_, issued)| issued)
-    }
-
-    /// TSTORE of a tile into a view of `bytes`.
-    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<IssueReport<'_>, IssueError> {
-        let mut inst = Inst::tstore(self.profile);
-        inst.global = Some(view.clone());
-        self.transfer(inst, &[(Role::Src, tile)], bytes)
-    }
-
     pub(super) fn set_buffer(&mut self, buffer: Memory) {
         if let Some(memory) = self.memories.get_mut(BUFFER) {
             *memory = buffer;

@@ -59,7 +59,7 @@ inline bool RunsOn(uint32_t profiles) { return (profiles >> static_cast<uint32_t
 // The run of an intrinsic, by its name and the place of the call: errors while it lives are its errors.
 class Run {
 public:
-    Run(const char *name, const Where &where) : running_{name, where, CurrentRunning()} { CurrentRunning() = &running_; }
+    Run(const char *name, const SourceLocation &where) : running_{name, where, CurrentRunning()} { CurrentRunning() = &running_; }
     ~Run() { CurrentRunning() = running_.outer; }
     Run(const Run &) = delete;
     Run &operator=(const Run &) = delete;
@@ -73,17 +73,19 @@ class Call {
 
 public:
     // The form is said where operands alone do not tell it.
-    Call(TesseraOp op, const char *name, const Where &where, TesseraForm form = TESSERA_FORM_PLAIN)
+    Call(TesseraOp op, const char *name, const SourceLocation &where, TesseraForm form = TESSERA_FORM_PLAIN)
         : run_(name, where), op_(op), form_(form), machine_(*CurrentMachine())
     {}
-    explicit Call(TesseraOp op) : Call(op, nullptr, Where{}) {}
+    explicit Call(TesseraOp op) : Call(op, nullptr, SourceLocation{}) {}
 
     template <typename TileT>
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
     {
         ok_ = ok_ && Access::Ready(tile, needsStorage);
+        Access::Words(tile, role, key_ + keyCount_);
         tileKeys_[tileCount_++] = keyCount_;
-        return Access::Words(tile, role, [this](auto... words) -> Call & { return this->AppendKey(words...); });
+        keyCount_ += 4;
+        return *this;
     }
     // The last tile that was given has this pad value instead of its own.
     Call &Padded(PadValue pad)
@@ -109,7 +111,7 @@ public:
     template <typename ConvT>
     Call &Conv(const ConvT &tile)
     {
-        ok_ = ok_ && Access::DescribeConv(tile, conv_);
+        ok_ = ok_ && Access::Describe(tile, conv_);
         hasConv_ = true;
         return *this;
     }
@@ -171,7 +173,8 @@ public:
     // For an instruction that gives a scalar.
     bool Get(void *value, std::size_t size)
     {
-        return ok_ && machine_.Done(tessera_get(machine_.handle(), &Described(*this).inst, value, size));
+        const Described described(*this);
+        return ok_ && machine_.Done(tessera_get(machine_.handle(), &described.inst, value, size));
     }
     RecordEvent Issue()
     {
@@ -286,19 +289,19 @@ private:
 #define PTO_INTRINSIC_OR(name, types, given, exists, defaulted, parameters, arguments, ...)                              \
     template <PTO_LIST types>                                                                                            \
     PTO_INST std::enable_if_t<exists> name##_IMPL(PTO_LIST defaulted,                                                    \
-                                                  const pto_detail::Where &where = pto_detail::Where::Here())                    \
+                                                  const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here()) \
     {                                                                                                                    \
         __VA_ARGS__                                                                                                      \
     }                                                                                                                    \
     template <PTO_LIST types>                                                                                            \
-    PTO_INST pto_detail::Returns<exists> name(PTO_LIST defaulted, const pto_detail::Where &where = pto_detail::Where::Here())        \
+    PTO_INST pto_detail::Returns<exists> name(PTO_LIST defaulted, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here()) \
     {                                                                                                                    \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                                    \
     }                                                                                                                    \
     template <PTO_LIST types, typename WaitEvent, typename... WaitEvents>                                                \
-    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...)   \
+    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...) \
     {                                                                                                                    \
-        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::Where{}), RecordEvent{};                          \
+        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::SourceLocation{}), RecordEvent{};             \
     }
 #define PTO_INTRINSIC(name, types, given, exists, parameters, arguments, ...)                                            \
     PTO_INTRINSIC_OR(name, types, given, exists, parameters, parameters, arguments, __VA_ARGS__)

@@ -107,9 +107,9 @@ private:
     char *bases_[static_cast<uint32_t>(TileType::Ctrl) + 1] = {};
 };
 
-inline Held<Machine> &CurrentMachine()
+inline RefPtr<Machine> &CurrentMachine()
 {
-    static thread_local Held<Machine> machine(new Machine(kProfile));
+    static thread_local RefPtr<Machine> machine(new Machine(kProfile));
     return machine;
 }
 
@@ -136,7 +136,7 @@ public:
     void *Allocate(const Descriptor &descriptor)
     {
         if (data_ == nullptr) {
-            const Held<Machine> &machine = CurrentMachine();
+            const RefPtr<Machine> &machine = CurrentMachine();
             uint64_t handle = 0;
             if (machine->Done(Call(machine->handle(), &descriptor, &handle)) &&
                 machine->Done(tessera_storage_data(machine->handle(), handle, &data_))) {
@@ -158,7 +158,7 @@ private:
         return tessera_storage_alloc_conv(machine, tile, handle);
     }
 
-    Held<Machine> machine_;
+    RefPtr<Machine> machine_;
     void *data_ = nullptr;
     uint64_t handle_ = 0;
     uint32_t age_ = 0;
