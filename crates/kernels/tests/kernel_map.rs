@@ -11,7 +11,7 @@ use tessera_kernels::nest::{DST, Map, Operand, lower};
 use tessera_kernels::{Level, MapKernel, Mapped, MemoryId, Place};
 use tessera_testkit::random::Random;
 
-/// Every function with how many arguments it takes; those that floats, or integers, do not have, give 0 there too.
+/// Every function with how many arguments it takes.
 const FUNCS: [(Func, usize); 29] = [
     (Func::Abs, 1),
     (Func::Neg, 1),
@@ -169,7 +169,10 @@ fn every_function_and_type_matches_its_definition() {
     let mut random = Random(21);
     for (func, arity) in FUNCS {
         for elem in ELEMS {
-            compare(&mut random, func, elem, &vec![elem; arity], 24);
+            let types = vec![elem; arity];
+            if func.is_defined(elem, &types) {
+                compare(&mut random, func, elem, &types, 24);
+            }
         }
     }
     for narrow in [Elem::F16, Elem::Bf16] {
@@ -193,7 +196,8 @@ fn every_half_with_scalars_matches_its_definition() {
             let args = SmallVec::from_slice(&[(elem, None), (Elem::F32, Some(u64::from(scalar)))]);
             let mapped = Mapped { func, to: elem, args };
             let codes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
-            let want: Vec<u8> = (0..1 << 16).flat_map(|code| (mapped.eval([code]).unwrap() as u16).to_le_bytes()).collect();
+            let want: Vec<u8> =
+                (0..1 << 16).flat_map(|code| (mapped.eval([code]).unwrap() as u16).to_le_bytes()).collect();
             for (level, dst) in Level::available().flat_map(|level| [(level, 0), (level, 1)]) {
                 let places = [dst, 1].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
                 let mut memories = [vec![0; 1 << 17], codes.clone()];
