@@ -94,7 +94,8 @@ fn read(bytes: &[u8], at: i64, elem: Elem) -> u64 {
 fn compare(random: &mut Random, func: Func, to: Elem, types: &[Elem], rounds: u32) {
     let size = |elem: Elem| elem.bits() as usize / 8;
     for round in 0..rounds {
-        let (rows, cols) = (random.range(1, 5), random.range(1, 150));
+        let longest = if random.once_in(8) { 700 } else { 150 };
+        let (rows, cols) = (random.range(1, 5), random.range(1, longest));
         // Side by side, with a pitch, column by column, or one value a row, a column or for all.
         let shape = |random: &mut Random| {
             let pitch = cols + random.range(0, 3);
@@ -108,8 +109,9 @@ fn compare(random: &mut Random, func: Func, to: Elem, types: &[Elem], rounds: u3
         let mut shapes = vec![(shape(random).0, Map::SAME)];
         let mut args: SmallVec<[(Elem, Option<u64>); 3]> = SmallVec::new();
         let mut elems = vec![to];
-        for elem in types {
-            if random.range(0, 4) == 0 && args.iter().any(|(_, scalar)| scalar.is_none()) {
+        for (n, elem) in types.iter().enumerate() {
+            let may_be_scalar = args.iter().any(|(_, scalar)| scalar.is_none()) || n + 1 < types.len();
+            if random.range(0, 4) == 0 && may_be_scalar {
                 // A float scalar enters as f32 now and then, whatever the elements are.
                 let elem = if elem.is_float() && random.once_in(2) { Elem::F32 } else { *elem };
                 args.push((elem, Some(value(random, elem))));
