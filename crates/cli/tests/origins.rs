@@ -2,8 +2,6 @@
 //! must be what a run writes. And no conversion between the forms changes what a program is.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
 use tessera::equiv::{Answer, Given, equiv};
 use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Need};
@@ -14,6 +12,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 use tessera_provenance::{ProvenanceTracker, Terms, Values};
+use tessera_testkit::cases;
 
 /// A command line of a sample case.
 struct Case {
@@ -26,21 +25,12 @@ struct Case {
     blocks: u32,
 }
 
-fn folders() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/legal");
-    let mut all: Vec<PathBuf> = fs::read_dir(root).unwrap().flatten().map(|e| e.path()).collect();
-    all.sort();
-    all
-}
-
 /// The command lines of all cases that this test understands.
 fn cases() -> Vec<Case> {
     let mut all = Vec::new();
-    for folder in folders() {
-        let commands = fs::read_to_string(folder.join("command.txt")).unwrap();
-        for command in commands.lines().filter(|c| c.contains(" run ")) {
-            all.extend(Case::new(&folder, command));
-        }
+    for sample in cases::of("cases", "legal").unwrap() {
+        let runs = sample.commands.iter().filter(|c| c.line.contains(" run "));
+        all.extend(runs.filter_map(|command| Case::new(&sample, &command.line)));
     }
     assert!(all.len() > 200, "only {} cases", all.len());
     all
@@ -48,12 +38,11 @@ fn cases() -> Vec<Case> {
 
 impl Case {
     /// `None` where tiles are given or wanted as raw bytes.
-    fn new(folder: &Path, command: &str) -> Option<Case> {
-        let mut words = command.split_whitespace().skip(2);
-        let text = fs::read_to_string(folder.join(words.next()?)).ok()?;
+    fn new(sample: &cases::Case, command: &str) -> Option<Case> {
+        let mut words = command.split_whitespace().skip(3);
         let mut case = Case {
-            name: folder.file_name()?.to_string_lossy().into_owned(),
-            text,
+            name: sample.name.clone(),
+            text: sample.program.clone(),
             profile: None,
             arrays: Vec::new(),
             set: Vec::new(),
@@ -68,7 +57,7 @@ impl Case {
                 _ => return None,
             };
             match word {
-                "--in" => case.arrays.push((name.into(), Array::parse(&fs::read(folder.join(value)).ok()?).ok()?)),
+                "--in" => case.arrays.push((name.into(), Array::parse(&sample.input(value)?.npy()).ok()?)),
                 "--out" => case.outputs.push(name.into()),
                 "--set" => case.set.push((name.into(), Number::Int(value.parse().ok()?).into())),
                 "--profile" => case.profile = Profile::parse(value),

@@ -123,7 +123,7 @@ pub struct Alloc {
     pub valid: [Option<Int>; 2],
 }
 
-/// TSUBVIEW and `pto.subset`: the destination becomes a view.
+/// TSUBVIEW and `pto.subview`: the destination becomes a view.
 #[derive(Debug)]
 pub struct Window {
     pub opcode: Opcode,
@@ -133,6 +133,8 @@ pub struct Window {
     pub result: Option<TileId>,
     pub row: Int,
     pub col: Int,
+    /// What is valid of it, where that is written.
+    pub valid: [Option<Int>; 2],
 }
 
 /// `make_tensor_view` and `partition_view`.

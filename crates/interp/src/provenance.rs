@@ -246,8 +246,7 @@ impl Exec<'_> {
         if !matches!(site.inst.op.info().sem, Sem::Data(_) | Sem::Part(_)) {
             return None;
         }
-        let tiles: SmallVec<[_; 6]> = site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
-        let inst = self.engine.instruction(self.with_scalars(site), &tiles, None).ok()?;
+        let inst = self.inst(site, None).ok()?;
         let step = |step| if let Step::Routed(routed) = step { Some(routed) } else { None };
         steps(&inst)?.into_iter().find_map(step)
     }
@@ -310,7 +309,7 @@ impl Exec<'_> {
     }
 
     fn note_issue(&self, watch: &mut ProvenanceTracker, index: usize, start: usize) {
-        let Some(entry) = self.engine.caches.get(index).and_then(|c| c.current()) else {
+        let Some((key, entry)) = self.engine.caches.get(index).and_then(|c| c.key().zip(c.current())) else {
             return;
         };
         if let Some(init) = &entry.init {
@@ -354,7 +353,7 @@ impl Exec<'_> {
             watch.moved(&moves.into(), &places, false);
             return;
         }
-        let ready = watch.ready.entry((index, entry.key.clone()));
+        let ready = watch.ready.entry((index, key.into()));
         let moves = ready.or_insert_with(|| prepared.shadow.as_slice().into()).clone();
         watch.moved(&moves, &places, false);
     }

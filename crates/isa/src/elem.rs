@@ -161,10 +161,10 @@ elems! {
     Hif8 "hif8" | "hifloat8_t",
         cpp "hifloat8_t", mlir "hif8", 8 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" ["hifloat8"], pad 0xEF .. 0x6F, "HiFloat8: exponent field of 0 to 4 bits, largest finite 32768, 0x80 is NaN";
-    F4e2m1x2 "f4e2m1x2" | "float4_e2m1x2_t",
+    F4e2m1x2 "f4e2m1x2" | "f4E2M1x2" | "float4_e2m1x2_t",
         cpp "float4_e2m1x2_t", mlir "f4e2m1x2", 4 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" [], pad 0xF .. 0x7, "fp4, two to a byte: 0 .5 1 1.5 2 3 4 6 and their negatives";
-    F4e1m2x2 "f4e1m2x2" | "float4_e1m2x2_t",
+    F4e1m2x2 "f4e1m2x2" | "f4E1M2x2" | "float4_e1m2x2_t",
         cpp "float4_e1m2x2_t", mlir "f4e1m2x2", 4 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" [], pad 0xF .. 0x7, "fp4, two to a byte: 0 .25 .5 .75 1 1.25 1.5 1.75 and their negatives";
 }

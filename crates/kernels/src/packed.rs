@@ -233,21 +233,23 @@ impl PackedKernel {
         Ok(match (self.what, inputs.as_slice()) {
             (PackedOp::Reduce { func: Func::MulAdd(reduced), to, extent, .. }, [a, b, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
-                contract((x, a), (y, b), reduced, to, extent, start.first().map(|s| &**s))
+                let start = start.first().map(|s| &**s);
+                contract((x, a), (y, b), reduced, to, extent, start).ok_or(OutOfBounds::NOWHERE)?
             }
             (PackedOp::Reduce { func: Func::ScaledMulAdd, extent, .. }, [a, b, a_scale, b_scale, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
                 scaled((x, a, a_scale), (y, b, b_scale), extent, start.first().map(|s| &**s))
             }
             (PackedOp::Reduce { func, to, extent, .. }, [x, ..]) => {
-                fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
+                let shape = [extent[0] * extent[1], extent[2]];
+                fold(func, self.inputs[0].elem, to, shape, x).ok_or(OutOfBounds::NOWHERE)?
             }
             (PackedOp::Gather { .. }, [src, idx]) => {
                 let mut out = vec![0; self.output.bytes()];
                 gather(self.output.elem.bits() as usize / 8, self.inputs[1].elem, src, idx, &mut out);
                 out
             }
-            (PackedOp::Pack { .. }, inputs) => self.packed(inputs),
+            (PackedOp::Pack { .. }, inputs) => self.packed(inputs).ok_or(OutOfBounds::NOWHERE)?,
             (PackedOp::Select { columns, scalar }, [mask, inputs @ ..]) => {
                 let all = |bits: u64| repeated(self.output.elem, bits, self.output.len);
                 let size = self.output.elem.bits() as usize / 8;
@@ -256,11 +258,11 @@ impl PackedKernel {
                     (None, [x, y]) => select(size, columns, mask, x, y, &mut out),
                     (Some((bits, true)), [y]) => select(size, columns, mask, &all(bits), y, &mut out),
                     (Some((bits, false)), [x]) => select(size, columns, mask, x, &all(bits), &mut out),
-                    _ => {}
+                    _ => return Err(OutOfBounds::NOWHERE),
                 }
                 out
             }
-            _ => vec![0; self.output.bytes()],
+            _ => return Err(OutOfBounds::NOWHERE),
         })
     }
 
@@ -274,8 +276,8 @@ impl PackedKernel {
         is_defined && are_below(idx.elem, bytes, src.len)
     }
 
-    fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Vec<u8> {
-        let PackedOp::Pack { func, scalar, columns } = self.what else { return Vec::new() };
+    fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Option<Vec<u8>> {
+        let PackedOp::Pack { func, scalar, columns } = self.what else { return None };
         if let (Func::Compare(cmp), [x, rest @ ..], [input, ..]) = (func, inputs, self.inputs.as_slice()) {
             let y = match (rest.first(), scalar) {
                 (Some(y), _) => Some(Cow::Borrowed(&**y)),
@@ -283,7 +285,7 @@ impl PackedKernel {
                 (None, None) => None,
             };
             if let Some(found) = y.and_then(|y| compare(cmp, input.elem, columns, x, &y)) {
-                return found;
+                return Some(found);
             }
         }
         let element = |input: usize, n: usize| {
@@ -296,7 +298,7 @@ impl PackedKernel {
                 pairs.push(element(input, n));
                 pairs.extend(scalar);
             });
-            func.eval(Elem::U8, &pairs) as u8
+            Some(func.eval(Elem::U8, &pairs)? as u8)
         };
         (0..self.output.len).map(byte).collect()
     }

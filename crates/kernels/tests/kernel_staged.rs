@@ -109,7 +109,7 @@ fn fold(random: &mut Random, func: Func, from: Elem, to: Elem) {
     for n in 0..if by_rows { rows } else { cols } {
         let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
         let elements: Vec<_> = (0..extent[2]).map(|k| [(from, get(&x, &src, from, place(k)))]).collect();
-        let result = func.fold(to, None, elements.iter().map(|e| e.as_slice()));
+        let result = func.fold(to, None, elements.iter().map(|e| e.as_slice())).unwrap();
         put(&mut want, &dst, to, place(0), result);
     }
     let mut memories = [x, old];
@@ -166,7 +166,7 @@ fn comparisons_are_bits_of_bytes() {
                             [(elem, get(&x, &lx, elem, (r, c))), y]
                         })
                         .collect();
-                    let want = func.eval(Elem::U8, &pairs) as u8;
+                    let want = func.eval(Elem::U8, &pairs).unwrap() as u8;
                     assert_eq!(memories[2][k as usize], want, "{elem} {cmp:?} {rows}x{cols} byte {k}");
                 }
             }
@@ -269,7 +269,7 @@ fn products_are_chains_of_fused_multiply_adds() {
                 let first = plus.map_or(0, |map| get(&start, &ls, to, map.of([i, j, 0])));
                 let step = |s, k| {
                     let (a, b) = (get(&a, &la, x, (i, k)), get(&b, &lb, y, (k, j)));
-                    func.eval(to, &[(to, s), (x, a), (y, b)])
+                    func.eval(to, &[(to, s), (x, a), (y, b)]).unwrap()
                 };
                 // Without a step what it starts as comes through the arithmetic too.
                 let sum = (0..k).fold(first, step);
@@ -314,7 +314,7 @@ fn whole_blocks_of_products_are_computed_in_place() {
                 let first = from.map_or(0, |_| get(if in_place { &old } else { &start }, &ld, f32, (i, j)));
                 let step = |s, k| {
                     let (a, b) = (get(&a, &la, f32, (i, k)), get(&b, &lb, f32, (k, j)));
-                    func.eval(f32, &[(f32, s), (f32, a), (f32, b)])
+                    func.eval(f32, &[(f32, s), (f32, a), (f32, b)]).unwrap()
                 };
                 put(&mut want, &ld, f32, (i, j), (0..k).fold(first, step));
             }
@@ -369,7 +369,7 @@ fn scaled_products_are_rounded_once() {
                 let step = |s, k| {
                     let (a, b) = ((x, get(&a, &la, x, (i, k))), (y, get(&b, &lb, y, (k, j))));
                     let scales = [get(&xs, &lx, scale, (i, k / 32)), get(&ys, &ly, scale, (k / 32, j))];
-                    Func::ScaledMulAdd.eval(to, &[(to, s), a, b, (scale, scales[0]), (scale, scales[1])])
+                    Func::ScaledMulAdd.eval(to, &[(to, s), a, b, (scale, scales[0]), (scale, scales[1])]).unwrap()
                 };
                 let sum = (0..k).fold(first, step);
                 put(&mut want, &ld, to, (i, j), if to.is_nan(sum) { 0x7FC0_0000 } else { sum });

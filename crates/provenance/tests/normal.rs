@@ -54,7 +54,7 @@ impl Table {
     }
 
     fn fold(&mut self, func: Func, elem: Elem, steps: &[TermId]) -> TermId {
-        let start = self.constant(Func::state(elem), func.start(Func::state(elem)));
+        let start = self.constant(Func::state(elem), func.start(Func::state(elem)).unwrap());
         let operands = std::iter::once(start).chain(steps.iter().copied()).collect();
         self.terms.apply(Function::Fold { func, to: elem, args: [Some(elem), None, None, None] }, operands)
     }
@@ -153,7 +153,7 @@ fn random_terms_are_the_same_in_normal_form_and_as_written() {
 /// Two ways to write something, of three inputs.
 type Law = fn(&mut Table, Elem, [TermId; 3]) -> [TermId; 2];
 
-/// Are they one term? And do they have the same bits on every triple of special values?
+/// Whether the two are one term; asserts that they agree on every triple of special values.
 fn holds(law: Law, elem: Elem) -> (bool, bool) {
     let sides = |terms: Terms| {
         let mut table = Table { terms };
@@ -267,7 +267,7 @@ fn what_changes_nothing() {
 
 #[test]
 fn what_a_canonical_nan_hides() {
-    // What is no copy is nevertheless the same to everything that computes with it.
+    // A different copy is nevertheless equal to everything that computes with it.
     check("(x · 1) + y", &FLOATS, true, |t, e, [x, y, _]| {
         let one = one(t, e);
         let product = t.of(Func::Mul, e, &[x, one]);

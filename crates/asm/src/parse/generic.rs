@@ -187,7 +187,11 @@ impl Parser<'_> {
             },
             Text::Assign => SmallVec::from_slice(&[Role::Tile, Role::Addr]),
             Text::SetValid => SmallVec::from_slice(&[Role::Tile, Role::ValidRow, Role::ValidCol]),
-            Text::Subset => SmallVec::from_slice(&[Role::Src, Role::Row, Role::Col]),
+            Text::Subset => {
+                let all = [Role::Src, Role::Row, Role::Col, Role::ValidRow, Role::ValidCol];
+                let counts = [3, 5].into_iter().find(|n| *n == g.operands.len()).unwrap_or(3);
+                all.into_iter().take(counts).collect()
+            }
             Text::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
             Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar | Text::Dim => {
                 let rest = g.operands.iter().skip(1).map(|_| Role::Number);

@@ -354,12 +354,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `%t[%r, %c] sizes [n, m] : T`.
+    /// `%t[%r, %c] sizes [n, m] [valid [%r, %c]] : T [-> T]`.
     fn subset(&mut self, draft: &mut Draft) -> Res<()> {
         self.plays(draft, Role::Src)?;
         let at = self.list()?;
         let [row, col] = at.as_slice() else {
-            let text = format!("subset takes a row and a column, and {} numbers are written", at.len());
+            let text = format!("subview takes a row and a column, and {} numbers are written", at.len());
             return self.fail("operand-count", self.prev, text, "write %t[%row, %col]");
         };
         draft.operands.extend([(Role::Row, *row), (Role::Col, *col)]);
@@ -372,40 +372,69 @@ impl Parser<'_> {
         let cols = self.integer()?;
         self.close(Tok::RBracket, open)?;
         draft.sizes = Some([rows, cols].map(|n| u64::try_from(n).unwrap_or(u64::MAX)));
+        if self.eat_word("valid") {
+            let valid = self.list()?;
+            let [rows, cols] = valid.as_slice() else {
+                let text = format!("valid takes rows and columns, and {} numbers are written", valid.len());
+                return self.fail("operand-count", self.prev, text, "write valid [%rows, %cols]");
+            };
+            draft.operands.extend([(Role::ValidRow, *rows), (Role::ValidCol, *cols)]);
+        }
         draft.entries = self.optional_dictionary()?;
         self.expect(Tok::Colon, "`:` and the source's type")?;
         let ty = self.ty()?;
         set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![ty]);
-        // `-> T` restates what follows from the sizes; it is checked below.
+        // `-> T` restates what follows from the sizes, and says what is valid; it is checked below.
         if self.eat(Tok::Arrow) {
             draft.types.push(self.ty()?);
         }
         Ok(())
     }
 
-    /// The result has the sizes as declared and valid extents and the source's other fields (syntax.md 4).
+    /// The result has the sizes as declared extents and the source's other fields; its valid extents are those that are
+    /// written, else its type's, else the sizes (isa/today.md 5.1).
     fn subset_type(&mut self, draft: &mut Draft, start: Span) -> Res<()> {
         let src = draft.operands.first().map(|(_, raw)| *raw);
         let ty = src.and_then(|raw| self.raw_type(&raw));
         let (Some(raw), Some([rows, cols]), Some(Type::Tile(tile))) =
             (src, draft.sizes, ty.map(|id| self.module.types.get(id)))
         else {
-            let text = "subset takes a tile and the sizes of a window";
-            return self.fail("syntax-form", start.to(self.prev), text, "write pto.subset %t[%r, %c] sizes [n, m] : T");
+            let text = "subview takes a tile and the sizes of a window";
+            let help = "write pto.subview %t[%r, %c] sizes [n, m] : T -> T";
+            return self.fail("syntax-form", start.to(self.prev), text, help);
         };
         let mut tile = *tile;
         (tile.rows, tile.cols) = (rows, cols);
-        (tile.v_row, tile.v_col) = (Extent::Static(rows), Extent::Static(cols));
+        let given = [Role::ValidRow, Role::ValidCol].map(|role| {
+            let raw = draft.operands.iter().find(|(r, _)| *r == role).map(|(_, raw)| raw)?;
+            let extent = |n| u64::try_from(n).map_or(Extent::Dynamic, Extent::Static);
+            Some(self.constant_of(raw).map_or(Extent::Dynamic, extent))
+        });
+        let written = draft.types.first().copied();
+        let of_type = written.and_then(|(id, _)| match self.module.types.get(id) {
+            Type::Tile(tile) => Some([tile.v_row, tile.v_col]),
+            _ => None,
+        });
+        let [v_row, v_col] = [(0, rows), (1, cols)].map(|(axis, size)| {
+            let given = given[axis];
+            match of_type.map(|of_type| of_type[axis]) {
+                // A constant that differs from the type is told below; another value is told when it is known.
+                Some(Extent::Static(n)) if given.is_none_or(|g| g == Extent::Dynamic) => Extent::Static(n),
+                Some(Extent::Dynamic) => Extent::Dynamic,
+                _ => given.unwrap_or(Extent::Static(size)),
+            }
+        });
+        (tile.v_row, tile.v_col) = (v_row, v_col);
         let id = self.module.types.intern(Type::Tile(tile));
         let span = raw.ty.map_or(raw.span, |(_, span)| span);
-        if let Some((written, at)) = draft.types.first()
-            && !self.module.types.get(*written).same(self.module.types.get(id), self.profile())
+        if let Some((written, at)) = written
+            && !self.module.types.get(written).same(self.module.types.get(id), self.profile())
         {
-            let (is, written) = (self.type_text(id), self.type_text(*written));
-            let text = format!("the result of subset is {is}, and {written} is written");
-            return self.fail("type-mismatch", *at, text, "leave the result's type out");
+            let (is, written) = (self.type_text(id), self.type_text(written));
+            let text = format!("the result of subview is {is}, and {written} is written");
+            return self.fail("type-mismatch", at, text, "write the window's type, or leave it out");
         }
-        draft.types = smallvec![(id, span)];
+        draft.types = smallvec![(id, written.map_or(span, |(_, at)| at))];
         Ok(())
     }
 

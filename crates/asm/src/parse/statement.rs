@@ -8,7 +8,7 @@ use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Text, is_micro};
+use tessera_isa::ops::{IdArray, Opcode, Text, is_micro};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -228,6 +228,10 @@ impl Parser<'_> {
                 self.opaque(results, name)
             }
             Pto::Other(name) => self.other(results, name),
+            // The old use of the word, on a view (isa/today.md 5.1).
+            Pto::Table(Opcode::Subset) if self.second().kind == Tok::Comma => {
+                self.special(results, Opcode::PartitionView, form)
+            }
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),
         }

@@ -25,7 +25,12 @@ impl Printer<'_> {
             }
             Text::Subset => {
                 let [rows, cols] = op.attrs.as_deref().and_then(|a| a.sizes).unwrap_or_default();
-                write!(self.element(&op.operands), " sizes [{rows}, {cols}]").attrs(op, opcode).first_type(op)
+                let (window, valid) = op.operands.split_at(op.operands.len().min(3));
+                write!(self.element(window), " sizes [{rows}, {cols}]");
+                if !valid.is_empty() {
+                    self.text(" valid [").operands(valid).text("]");
+                }
+                self.attrs(op, opcode).first_and_result(op)
             }
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),

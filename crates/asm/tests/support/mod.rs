@@ -5,18 +5,18 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tessera_asm::{Parsed, parse};
 use tessera_ir::{Arg, BlockId, Func, Module, OpKind, ValueId};
+use tessera_testkit::cases;
 
 /// Programs as the ISA's pages write them, and every fourth sample case whose text has no error, sorted.
 pub fn corpus() -> std::io::Result<Vec<(String, String)>> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let mut files = entries(&tests.join("pages"))?;
-    for group in ["legal", "illegal", "warning", "runtime"] {
-        let folders = entries(&tests.join("../../../tests/cases").join(group))?;
-        files.extend(folders.into_iter().step_by(4).map(|folder| folder.join("program.pto")));
-    }
     let read = |path: PathBuf| Ok((path.display().to_string(), std::fs::read_to_string(&path)?));
-    let mut all = files.into_iter().map(read).collect::<std::io::Result<Vec<_>>>()?;
-    all.retain(|(path, text)| !path.contains("illegal") || !parse(text, None).has_errors());
+    let mut all = entries(&tests.join("pages"))?.into_iter().map(read).collect::<std::io::Result<Vec<_>>>()?;
+    for kind in cases::KINDS {
+        let samples = cases::of("cases", kind).map_err(std::io::Error::other)?.into_iter().step_by(4);
+        let named = samples.map(|case| (format!("{kind}/{}", case.name), case.program));
+        all.extend(named.filter(|(_, text)| kind != "illegal" || !parse(text, None).has_errors()));
+    }
     assert!(all.len() > 100);
     Ok(all)
 }

@@ -212,7 +212,12 @@ impl Walk<'_> {
     /// What an instruction changes besides bytes.
     fn after(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
         match inst.op.binds(inst.profile) {
-            Some(Bind::Window) => self.window(inst, operands),
+            Some(Bind::Window) => {
+                self.window(inst, operands);
+                if let Some((_, dst, _)) = self.ends(operands) {
+                    self.window_size(op, dst);
+                }
+            }
             Some(Bind::Bytes) => self.rebind(op, operands),
             Some(Bind::Storage) => self.share(operands),
             Some(Bind::Scale) => self.scale_of(operands),

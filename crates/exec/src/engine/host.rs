@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// The place of a pointer: in a memory, or in what was lent.
-    pub(super) fn place_of(&self, address: u64) -> Place {
+    pub(super) fn pointer_place(&self, address: u64) -> Place {
         match self.pointed(address) {
             PointerTarget::Memory(loc, at) => Place { memory: MemoryId::of_loc(loc), at: at as usize },
             PointerTarget::Pool(_, at) => Place { memory: MemoryId::POOL, at: at as usize },

@@ -204,10 +204,11 @@ impl Lowering<'_> {
             func => {
                 let mut elements = from.iter().map(|(operand, _)| operand.elem);
                 let arg = |arg: &Arg| match arg {
-                    Arg::Element(..) => (elements.next().unwrap_or(dst), None),
-                    Arg::Scalar(elem, bits) => (*elem, Some(*bits)),
+                    Arg::Element(..) => Some((elements.next()?, None)),
+                    Arg::Scalar(elem, bits) => Some((*elem, Some(*bits))),
                 };
-                let mapped = Mapped { func, to: dst, args: apply.args.iter().map(arg).collect() };
+                let args: Option<_> = apply.args.iter().map(arg).collect();
+                let mapped = Mapped::new(func, dst, args.ok_or_else(|| missing("element to read"))?)?;
                 let (mut numbers, mut operands): (SmallVec<[u8; OPERANDS]>, SmallVec<[_; OPERANDS]>) =
                     (SmallVec::from_iter([to.number]), SmallVec::from_iter([two[0]]));
                 numbers.extend(from.iter().map(|(operand, _)| operand.number));

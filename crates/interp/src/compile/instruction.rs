@@ -50,6 +50,7 @@ impl Compiler<'_> {
                     result: result.map(|r| self.object(r)).transpose()?,
                     row: wanted(self, Role::Row)?,
                     col: wanted(self, Role::Col)?,
+                    valid: valid(self)?,
                 })
             }
             text @ (Text::MakeView | Text::Partition) => {

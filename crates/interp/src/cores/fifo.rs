@@ -7,7 +7,7 @@ use super::super::code::{Channel, InstTemplate, Pop, Push, TileSlot};
 use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use tessera_check::fifo;
-use tessera_exec::engine::{Global, TileId, is_valid_set};
+use tessera_exec::engine::{Entry, Global, TileId, is_valid_set};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, ViewTag, ViewTags};
@@ -357,14 +357,14 @@ impl Exec<'_> {
         let cache = self.cx.program.sites.len() + cache;
         let mut key = std::mem::take(&mut self.engine.key);
         key.0.clear();
-        key.tile(self.engine.object(tile.1)?);
+        key.tile(tile.0, self.engine.object(tile.1)?);
         key.view(view, if view.grows { u64::MAX } else { view.elements(&self.engine.memories) });
         self.engine.key = key;
         self.engine.issued += 1;
         if !self.engine.is_ready(cache, &inst, Some(view))? {
-            let full = self.engine.instruction(inst.clone(), &[tile], Some(view))?;
-            let prepared = self.engine.lowered(&full, &[tile], Some(view.buffer))?;
-            self.engine.keep(cache, None, prepared, Vec::new());
+            let whole = self.engine.instruction(inst.clone(), [tile], Some(view))?;
+            let prepared = self.engine.lowered(&whole, Some(view.buffer))?;
+            self.engine.keep(cache, Entry::new(whole, None, prepared, Vec::new()));
             self.engine.fits(cache, &inst, view)?;
         }
         let start = self.engine.start(cache, Some(view))?;

@@ -73,7 +73,7 @@ pub enum Text {
     Assign,
     /// `set_validshape tile, rows, cols`.
     SetValid,
-    /// `subset src[row, col] sizes […]`.
+    /// `subview src[row, col] sizes […] valid […]`.
     Subset,
     /// `make_tensor_view ptr, shape = […], strides = […]`.
     MakeView,

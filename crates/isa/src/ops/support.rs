@@ -2,9 +2,7 @@
 
 use super::*;
 
-const DN: Lay = Lay::Of(&[LayoutName::Dn]);
-static VIEWS: &[Sig] =
-    &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[pair!(ND, ND), pair!(DN, DN)], Types::Equal, Pipe::S)];
+static VIEWS: &[Sig] = &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[SAME], Types::Equal, Pipe::S)];
 
 /// What the rows here share.
 const BASE: OpInfo = OpInfo {
@@ -35,7 +33,7 @@ const VIEW: OpInfo = OpInfo {
     summary: "A view of a window of a tile; it keeps the source's pitch.",
     formula: "dst(i,j) is src(r+i, c+j), in the same storage",
     forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)],
-    rules: rules![ALL Window "tsubview-window";],
+    rules: rules![ALL Window "tsubview-window"; ALL Program "valid-range", "valid-unset";],
     sigs: VIEWS,
     ids: Ids::new("tsubview-window", "tsubview-window", "tsubview-window"),
     sem: Sem::Binds,
@@ -46,7 +44,7 @@ const VIEW: OpInfo = OpInfo {
 
 family! { after layout::END;
     Tsubview => OpInfo { mnemonic: "tsubview", text: Text::Forms, ..VIEW };
-    Subset => OpInfo { mnemonic: "subset", text: Text::Subset, ..VIEW };
+    Subset => OpInfo { mnemonic: "subview", aliases: &["subset"], text: Text::Subset, source: "ops.md 10; isa/today.md 5.1", ..VIEW };
     Bitcast => OpInfo {
         family: Family::Support,
         mnemonic: "bitcast",
@@ -80,7 +78,7 @@ family! { after layout::END;
     MakeTensorView => plain!("make_tensor_view" ["GlobalTensor"] Value MakeView
         "A strided view of global memory, one to five dimensions.", attrs: &[AttrName::Layout],
         rules: rules![ALL Program "view-layout";]);
-    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.", aliases: &["subview"],
+    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.",
         rules: rules![ALL Program "gm-bounds";]);
     Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
     TileBufAddr => plain!("tile_buf_addr" [] Value Address(&[Role::Tile]) "A pointer to a tile's first byte in its memory.",

@@ -172,7 +172,10 @@ impl<'a> PathWalk<'a> {
         let mut inst = self.inst(op, opcode, form, &operands);
         let place = view.map(|view| self.meet(view, &mut inst));
         match (binds, ends) {
-            (Some(Bind::Window), Some((src, dst))) => return self.window(&inst, src, dst),
+            (Some(Bind::Window), Some((src, dst))) => {
+                self.window(&inst, src, dst);
+                return self.size(op, dst);
+            }
             (Some(Bind::Bytes | Bind::Storage), Some((src, dst))) => {
                 let place = self.objects[src].place.clone();
                 self.change(dst).place = place;

@@ -32,7 +32,7 @@ pub struct Sample {
     pub profile: Profile,
     /// Its text.
     pub text: String,
-    /// Does it run on made-up inputs?
+    /// Whether it runs on made-up inputs.
     pub runs: bool,
 }
 
@@ -63,7 +63,7 @@ pub fn sample(op: Opcode) -> Option<Sample> {
     legal
 }
 
-/// Does it run on inputs that are made up?
+/// Whether it runs on made-up inputs.
 fn runs(program: &Program) -> bool {
     let mut case = Case::new(program.clone());
     case.fills_missing = true;
@@ -80,7 +80,7 @@ fn runs(program: &Program) -> bool {
     case.run().status == Status::Passed
 }
 
-/// What the picture of an instruction shows: its use in the program, on the first profile where something moves.
+/// The contents of the picture of an instruction: its use in the program, on the first profile where an element moves.
 pub fn instance(op: Opcode, sample: &Sample) -> Option<Inst> {
     [sample.profile, Profile::Cpu].into_iter().find_map(|profile| {
         let program = Program::read(&sample.text, Some(profile));
