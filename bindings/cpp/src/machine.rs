@@ -77,6 +77,7 @@ impl TesseraMachine {
             Err(refusal) => (refusal.status, refusal.found),
         };
         machine.broken = status == TesseraStatus::Internal;
+        machine.engine.end_lending();
         // Most calls find nothing, and then nothing is allocated.
         machine.found.clear();
         machine.found.extend(found.iter().map(Found::new));
@@ -279,12 +280,14 @@ impl TesseraMachine {
         self.transfer(inst, view, &[])
     }
 
-    /// The view's bytes where they are: not those of the machine's own memories, and not what one thread after the other must
-    /// change.
+    /// The view's bytes where they are: not those of the machine's own memories or of a tile in the caller's, and not what one
+    /// thread after the other must change.
     fn lent_view(&self, inst: &Inst, view: &View) -> Option<AlignedBytes> {
         let is_elsewhere = |at: usize| matches!(self.engine.pointed(at as u64), PointerTarget::Elsewhere);
         let (first, last) = (view.start as usize, (view.start as usize).checked_add(view.len)?.checked_sub(1)?);
-        let is_own = !combines(inst) && is_elsewhere(first) && is_elsewhere(last);
+        let is_apart = |(start, end): (u64, u64)| end <= first as u64 || start > last as u64;
+        let is_alone = inst.tiles.iter().filter_map(lent_of).all(is_apart);
+        let is_own = is_alone && !combines(inst) && is_elsewhere(first) && is_elsewhere(last);
         view.lent().filter(|_| is_own)
     }
 
