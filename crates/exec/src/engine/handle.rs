@@ -5,7 +5,7 @@
 
 use super::tiles::TileId;
 use super::transfer::BUFFER;
-use super::{Cache, Engine, Entry, IssueReport};
+use super::{Cache, CachedInst, Engine, IssueReport};
 use crate::lower::Effect;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
@@ -25,7 +25,7 @@ impl Engine {
     /// The handle of the instruction that was issued last; none where it does more than moving bytes.
     pub fn handle(&self) -> Option<InstHandle> {
         let (at, entry, age) = self.caches.first()?.current_at().filter(|(_, entry, _)| entry.is_repeatable)?;
-        let start = entry.prepared.as_ref()?.view().map(|view| view.at);
+        let start = entry.compiled.as_ref()?.view().map(|view| view.at);
         Some(InstHandle { at, age, start })
     }
 
@@ -59,14 +59,11 @@ impl Engine {
 
     /// Issues an instruction without a view again, if it was issued on these tiles as they are now.
     #[inline]
-    pub fn reissue_on(
-        &mut self,
-        inst: &Inst,
-        tiles: &[(Role, TileId)],
-    ) -> Result<Option<IssueReport<'_>>, Failure> {
+    pub fn reissue_on(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Option<IssueReport<'_>>, Failure> {
         self.name(inst, tiles, None);
         let Some(cache) = self.caches.first_mut() else { return Ok(None) };
-        let is_known = cache.find(&self.key.0) && cache.current().is_some_and(|entry| entry.is_repeatable && !entry.expands);
+        let is_known =
+            cache.find(&self.key.0) && cache.current().is_some_and(|entry| entry.is_repeatable && !entry.expands);
         if is_known { self.repeat(0).map(Some) } else { Ok(None) }
     }
 
@@ -77,7 +74,7 @@ impl Engine {
         let effect = self.run(0, start)?;
         let current = self.caches.first().filter(|_| effect.has(Effect::WARNED)).and_then(Cache::current);
         let (about_contents, stored_undefined) =
-            (current.and_then(Entry::warning), effect.has(Effect::STORED_UNDEFINED));
+            (current.and_then(CachedInst::warning), effect.has(Effect::STORED_UNDEFINED));
         Ok(IssueReport { warnings: &[], is_new: false, about_contents, stored_undefined })
     }
 }
