@@ -2,7 +2,7 @@
 
 use super::code::InstTemplate;
 use super::step::{Exec, Stop};
-use tessera_exec::engine::{Binding, Entry, Global, combines, stores};
+use tessera_exec::engine::{Binding, CachedInst, Global, combines, stores};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
 use tessera_isa::diag::Diagnostic;
@@ -141,8 +141,8 @@ impl Exec<'_> {
         }
         self.make_key(site);
         let view = site.global.map(|slot| &self.globals[slot.index()]);
-        if !self.engine.is_ready(index, &site.inst, view)? {
-            self.make_ready(index, site)?;
+        if !self.engine.is_compiled(index, &site.inst, view)? {
+            self.compile(index, site)?;
         }
         if let Some(cache) = self.engine.caches.get_mut(index) {
             cache.epoch = epoch;
@@ -208,19 +208,19 @@ impl Exec<'_> {
     }
 
     /// Checks an instruction with everything known, compiles it, and keeps it.
-    fn make_ready(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
+    fn compile(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
         site.tiles.iter().try_for_each(|(_, slot)| self.is_alive(*slot))?;
         self.is_no_slot(site)?;
         let view = site.global.map(|slot| self.global(slot).clone());
         let inst = self.inst(site, view.as_ref())?;
         self.legal(site.at, &inst)?;
-        let prepared = self.engine.lowered(&inst, view.as_ref().map(|v| v.buffer))?;
+        let compiled = self.engine.lowered(&inst, view.as_ref().map(|v| v.buffer))?;
         // The old contents are those of the first destination; what follows it is written wholly.
         let init = match (site.init, site.tiles.iter().find(|(role, _)| role.is_dst())) {
             (Some(slot), Some((_, dst))) => Some(self.engine.copy_of(self.object_of(slot), self.object_of(*dst))?),
             _ => None,
         };
-        self.engine.keep(index, Entry::new(inst, init, prepared, Vec::new()));
+        self.engine.keep(index, CachedInst::new(inst, init, compiled, Vec::new()));
         // A buffer without a file may have to grow before the first store.
         if let Some(view) = &view {
             self.engine.fits(index, &site.inst, view)?;

@@ -315,34 +315,34 @@ impl Exec<'_> {
         if let Some(init) = &entry.init {
             watch.moved(&init.shadow.as_slice().into(), &init.places, false);
         }
-        let Some(prepared) = &entry.prepared else {
+        let Some(compiled) = &entry.compiled else {
             return;
         };
-        let mut places = prepared.places.clone();
-        if let (Some(view), true) = (places.last_mut(), prepared.global.is_some()) {
+        let mut places = compiled.places.clone();
+        if let (Some(view), true) = (places.last_mut(), compiled.global.is_some()) {
             view.at = start;
         }
-        if let Some(joined) = &prepared.joined {
+        if let Some(joined) = &compiled.joined {
             let moves = joined.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
-        if let Some(routed) = &prepared.routed {
-            let (mut moves, routes) = (prepared.shadow.to_vec(), routed.last(&self.engine.memories, &places));
+        if let Some(routed) = &compiled.routed {
+            let (mut moves, routes) = (compiled.shadow.to_vec(), routed.last(&self.engine.memories, &places));
             moves.extend(RoutedRun::shadow(&routes));
             watch.moved(&moves.into(), &places, false);
             RoutedRun::for_each_value(&routes, &places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
-        if let Some(looked) = &prepared.looked {
+        if let Some(looked) = &compiled.looked {
             let moves = looked.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
             return;
         }
-        if prepared.indexed.is_some() {
+        if compiled.indexed.is_some() {
             // Which elements were picked is known by now; the index tile is as it was.
-            let mut moves = prepared.shadow.to_vec();
+            let mut moves = compiled.shadow.to_vec();
             for action in &mut moves {
                 if let DefinednessTransfer::Move(mv) = action
                     && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
@@ -354,7 +354,7 @@ impl Exec<'_> {
             return;
         }
         let ready = watch.ready.entry((index, key.into()));
-        let moves = ready.or_insert_with(|| prepared.shadow.as_slice().into()).clone();
+        let moves = ready.or_insert_with(|| compiled.shadow.as_slice().into()).clone();
         watch.moved(&moves, &places, false);
     }
 

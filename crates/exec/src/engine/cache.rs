@@ -9,13 +9,13 @@ use tessera_kernels::memory::Memories;
 
 /// An instruction that was issued, and what it was compiled to.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CachedInst {
     /// The instruction, whole. Its view is where it was the first time.
     pub inst: Box<Inst>,
     /// Copies the old contents into the result.
     pub init: Option<CompiledInst>,
     /// What the instruction moves; nothing for one that only binds.
-    pub prepared: Option<CompiledInst>,
+    pub compiled: Option<CompiledInst>,
     /// The warnings of the rules.
     pub warnings: Vec<Diagnostic>,
     /// When it last left something undefined.
@@ -26,28 +26,28 @@ pub struct Entry {
     pub expands: bool,
 }
 
-impl Entry {
+impl CachedInst {
     pub fn new(
         inst: Inst,
         init: Option<CompiledInst>,
-        prepared: Option<CompiledInst>,
+        compiled: Option<CompiledInst>,
         warnings: Vec<Diagnostic>,
     ) -> Self {
         let binds = inst.op.binds(inst.profile).is_some();
-        let is_repeatable = warnings.is_empty() && init.is_none() && prepared.is_some() && !binds;
+        let is_repeatable = warnings.is_empty() && init.is_none() && compiled.is_some() && !binds;
         let expands = inst.op.info().expands;
-        Entry { inst: Box::new(inst), init, prepared, warnings, undefined_at: 0, is_repeatable, expands }
+        CachedInst { inst: Box::new(inst), init, compiled, warnings, undefined_at: 0, is_repeatable, expands }
     }
 
     /// The warning of the last run about the contents of operands.
     pub fn warning(&self) -> Option<&Diagnostic> {
-        self.prepared.as_ref()?.warning.as_deref()
+        self.compiled.as_ref()?.warning.as_deref()
     }
 }
 
 /// Values by a list of words. One of them is the current one.
 #[derive(Debug)]
-pub struct Cache<T = Entry> {
+pub struct Cache<T = CachedInst> {
     pub entries: Vec<T>,
     keys: Vec<Box<[u64]>>,
     /// When the current value was chosen, in the engine's count.
@@ -150,7 +150,7 @@ impl<T> Cache<T> {
 impl Cache {
     /// What the current instruction touches of its buffer, relative to the view's first byte.
     pub fn global_span(&self) -> Option<(i64, i64)> {
-        self.current()?.prepared.as_ref()?.global_span()
+        self.current()?.compiled.as_ref()?.global_span()
     }
 
     #[inline]
@@ -161,10 +161,10 @@ impl Cache {
         if let Some(init) = &mut entry.init {
             init.run(memories, 0)?;
         }
-        let Some(prepared) = &mut entry.prepared else {
+        let Some(compiled) = &mut entry.compiled else {
             return Ok(Effect::default());
         };
-        let effect = prepared.run(memories, start)?;
+        let effect = compiled.run(memories, start)?;
         if effect.has(Effect::LEFT_UNDEFINED) {
             entry.undefined_at = now;
         }

@@ -5,7 +5,7 @@
 
 use super::tiles::TileId;
 use super::transfer::BUFFER;
-use super::{Cache, Engine, Entry, IssueReport};
+use super::{Cache, CachedInst, Engine, IssueReport};
 use crate::lower::Effect;
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::Role;
@@ -25,7 +25,7 @@ impl Engine {
     /// The handle of the instruction that was issued last; none where it does more than moving bytes.
     pub fn handle(&self) -> Option<InstHandle> {
         let (at, entry, age) = self.caches.first()?.current_at().filter(|(_, entry, _)| entry.is_repeatable)?;
-        let start = entry.prepared.as_ref()?.view().map(|view| view.at);
+        let start = entry.compiled.as_ref()?.view().map(|view| view.at);
         Some(InstHandle { at, age, start })
     }
 
@@ -74,7 +74,7 @@ impl Engine {
         let effect = self.run(0, start)?;
         let current = self.caches.first().filter(|_| effect.has(Effect::WARNED)).and_then(Cache::current);
         let (about_contents, stored_undefined) =
-            (current.and_then(Entry::warning), effect.has(Effect::STORED_UNDEFINED));
+            (current.and_then(CachedInst::warning), effect.has(Effect::STORED_UNDEFINED));
         Ok(IssueReport { warnings: &[], is_new: false, about_contents, stored_undefined })
     }
 }

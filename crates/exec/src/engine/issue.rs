@@ -2,7 +2,7 @@
 
 use super::tiles::{TileId, bind_operands};
 use super::transfer::BUFFER;
-use super::{Cache, Engine, Entry, Global};
+use super::{Cache, CachedInst, Engine, Global};
 use crate::lower::{CompiledInst, Effect, Places};
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
@@ -97,7 +97,7 @@ impl Engine {
         IssueReport {
             warnings: current.map_or(&[], |entry| &entry.warnings),
             is_new,
-            about_contents: current.filter(|_| effect.has(Effect::WARNED)).and_then(Entry::warning),
+            about_contents: current.filter(|_| effect.has(Effect::WARNED)).and_then(CachedInst::warning),
             stored_undefined: effect.has(Effect::STORED_UNDEFINED),
         }
     }
@@ -112,9 +112,9 @@ impl Engine {
         self.issued += 1;
         let view = inst.global.as_ref().map(|view| Global::of_arg(view, BUFFER));
         self.name(inst, tiles, view.as_ref());
-        let is_known = self.is_ready(0, inst, view.as_ref())?;
+        let is_known = self.is_compiled(0, inst, view.as_ref())?;
         if !is_known {
-            self.make_ready(inst, tiles, view.as_ref())?;
+            self.compile(inst, tiles, view.as_ref())?;
         }
         if view.is_some()
             && let Some(buffer) = self.memories.get_mut(BUFFER)
@@ -135,14 +135,14 @@ impl Engine {
     /// known already would pay for.
     #[cold]
     #[inline(never)]
-    fn make_ready(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) -> Result<(), IssueError> {
+    fn compile(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) -> Result<(), IssueError> {
         let mut tiles: SmallVec<[_; 8]> = tiles.into();
         let place = |role| inst.op.form(inst.form)?.operands().position(|o| o.role == role);
         tiles.sort_by_key(|(role, _)| place(*role));
         let whole = self.instruction(inst.clone(), tiles, view)?;
         let warnings = self.legal(&whole)?;
-        let prepared = self.lowered(&whole, view.map(|v| v.buffer))?;
-        self.keep(0, Entry::new(whole, None, prepared, warnings));
+        let compiled = self.lowered(&whole, view.map(|v| v.buffer))?;
+        self.keep(0, CachedInst::new(whole, None, compiled, warnings));
         Ok(())
     }
 
@@ -181,7 +181,7 @@ impl Engine {
 
     /// Makes the variant with the current key the current one, if there is one for the view as it lies now.
     #[inline]
-    pub fn is_ready(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
+    pub fn is_compiled(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
         let is_known = self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0));
         match view {
             Some(view) if is_known => self.fits(cache, inst, view),
@@ -313,8 +313,8 @@ impl Engine {
         key.0.extend(at.into_iter().chain(to_at).chain(extent));
         self.key = key;
         if !self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0)) {
-            let (inst, prepared) = self.copy_of_window((from, at), (to, to_at), extent)?;
-            self.keep(cache, Entry::new(inst, None, Some(prepared), Vec::new()));
+            let (inst, compiled) = self.copy_of_window((from, at), (to, to_at), extent)?;
+            self.keep(cache, CachedInst::new(inst, None, Some(compiled), Vec::new()));
         }
         self.issued += 1;
         self.run(cache, 0).map(|_| ())
@@ -345,7 +345,7 @@ impl Engine {
     }
 
     /// Keeps an instruction under the current key.
-    pub fn keep(&mut self, cache: usize, entry: Entry) {
+    pub fn keep(&mut self, cache: usize, entry: CachedInst) {
         let Some(cache) = self.caches.get_mut(cache) else { return };
         // It is there already where another place of its buffer did not fit.
         if !cache.find(&self.key.0) {

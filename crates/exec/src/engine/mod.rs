@@ -35,7 +35,7 @@ mod pool;
 mod tiles;
 mod transfer;
 
-pub use cache::{Cache, Entry};
+pub use cache::{Cache, CachedInst};
 pub use contents::TileData;
 pub use contents::UndefinedElement;
 pub use global::Global;

@@ -119,9 +119,9 @@ impl Engine {
         inst.global = Some(view);
         let place = Place { memory: on_core(object.place.memory, core), at: object.place.at };
         let at = Places { tiles: &[place], global: Some(BUFFER), tracked: self.memories.tracked };
-        let mut prepared = CompiledInst::new(&inst, at)?;
-        let start = from.start(|| prepared.global_span())?;
-        prepared.run(&mut self.memories, start)
+        let mut compiled = CompiledInst::new(&inst, at)?;
+        let start = from.start(|| compiled.global_span())?;
+        compiled.run(&mut self.memories, start)
     }
 
     /// `undefined-read` of a store, and how many bytes it is about.

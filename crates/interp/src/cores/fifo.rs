@@ -7,7 +7,7 @@ use super::super::code::{Channel, InstTemplate, Pop, Push, TileSlot};
 use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use tessera_check::fifo;
-use tessera_exec::engine::{Entry, Global, TileId, is_valid_set};
+use tessera_exec::engine::{CachedInst, Global, TileId, is_valid_set};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, ViewTag, ViewTags};
@@ -361,10 +361,10 @@ impl Exec<'_> {
         key.view(view, if view.grows { u64::MAX } else { view.elements(&self.engine.memories) });
         self.engine.key = key;
         self.engine.issued += 1;
-        if !self.engine.is_ready(cache, &inst, Some(view))? {
+        if !self.engine.is_compiled(cache, &inst, Some(view))? {
             let whole = self.engine.instruction(inst.clone(), [tile], Some(view))?;
-            let prepared = self.engine.lowered(&whole, Some(view.buffer))?;
-            self.engine.keep(cache, Entry::new(whole, None, prepared, Vec::new()));
+            let compiled = self.engine.lowered(&whole, Some(view.buffer))?;
+            self.engine.keep(cache, CachedInst::new(whole, None, compiled, Vec::new()));
             self.engine.fits(cache, &inst, view)?;
         }
         let start = self.engine.start(cache, Some(view))?;
