@@ -186,8 +186,11 @@ impl Program {
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
         // The functions that errors are in; an error outside of all of them, a type's, may be about any.
         let within = |at: Span| self.extents().iter().find(|(_, whole)| (whole.start..whole.end).contains(&at.start));
-        let refused: Vec<Option<NameId>> =
-            found.iter().filter(|d| d.is_error()).map(|d| d.span.and_then(within).and_then(|(name, _)| *name)).collect();
+        let refused: Vec<Option<NameId>> = found
+            .iter()
+            .filter(|d| d.is_error())
+            .map(|d| d.span.and_then(within).and_then(|(name, _)| *name))
+            .collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
             let reached = module.reachable(&[func.name]);
             if refused.iter().any(|name| name.is_none_or(|name| reached.contains(&name))) {
