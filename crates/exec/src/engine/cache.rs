@@ -27,7 +27,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub fn new(inst: Inst, init: Option<CompiledInst>, prepared: Option<CompiledInst>, warnings: Vec<Diagnostic>) -> Self {
+    pub fn new(
+        inst: Inst,
+        init: Option<CompiledInst>,
+        prepared: Option<CompiledInst>,
+        warnings: Vec<Diagnostic>,
+    ) -> Self {
         let binds = inst.op.binds(inst.profile).is_some();
         let is_repeatable = warnings.is_empty() && init.is_none() && prepared.is_some() && !binds;
         let expands = inst.op.info().expands;

@@ -59,14 +59,11 @@ impl Engine {
 
     /// Issues an instruction without a view again, if it was issued on these tiles as they are now.
     #[inline]
-    pub fn reissue_on(
-        &mut self,
-        inst: &Inst,
-        tiles: &[(Role, TileId)],
-    ) -> Result<Option<IssueReport<'_>>, Failure> {
+    pub fn reissue_on(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<Option<IssueReport<'_>>, Failure> {
         self.name(inst, tiles, None);
         let Some(cache) = self.caches.first_mut() else { return Ok(None) };
-        let is_known = cache.find(&self.key.0) && cache.current().is_some_and(|entry| entry.is_repeatable && !entry.expands);
+        let is_known =
+            cache.find(&self.key.0) && cache.current().is_some_and(|entry| entry.is_repeatable && !entry.expands);
         if is_known { self.repeat(0).map(Some) } else { Ok(None) }
     }
 
