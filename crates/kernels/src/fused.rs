@@ -116,7 +116,8 @@ impl FusedLoop {
         is_taken.then_some(FusedLoop { shape, steps, acts, fold })
     }
 
-    /// How many instructions it takes the place of.
+    /// The number of instructions.
+    #[allow(clippy::len_without_is_empty, reason = "there are at least two")]
     pub fn len(&self) -> usize {
         self.steps.len()
     }

@@ -83,8 +83,8 @@ impl BoundMap {
     #[inline]
     pub unsafe fn run(&self, number: isize) {
         let mut at = self.start;
-        for k in 0..OPERANDS {
-            at[k] = at[k].wrapping_offset(self.step[k].wrapping_mul(number));
+        for (at, step) in at.iter_mut().zip(self.step) {
+            *at = at.wrapping_offset(step.wrapping_mul(number));
         }
         // SAFETY: the spans were checked for the first and the last time; that operands overlap only element by element is
         // a rule of the instruction (elementwise.md 1).
