@@ -74,8 +74,12 @@ impl PointerUses {
                 Code::Support(_, support) => self.support(support),
                 Code::CoreSyncOp(_, meet) => match &**meet {
                     // Slots of a FIFO in global memory are written by one core and read by another.
-                    CoreSyncOp::Push(push) => self.touches.extend(push.global.map(|slot| (slot, ArrayAccess::READS_AND_WRITES))),
-                    CoreSyncOp::Pop(pop) => self.touches.extend(pop.global.map(|slot| (slot, ArrayAccess::READS_AND_WRITES))),
+                    CoreSyncOp::Push(push) => {
+                        self.touches.extend(push.global.map(|slot| (slot, ArrayAccess::READS_AND_WRITES)))
+                    }
+                    CoreSyncOp::Pop(pop) => {
+                        self.touches.extend(pop.global.map(|slot| (slot, ArrayAccess::READS_AND_WRITES)))
+                    }
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
                 },
                 Code::Set { .. }

@@ -169,11 +169,7 @@ pub(super) fn share(buffers: &mut [Buffer], accesses: &[ArrayAccess]) -> (Vec<Vi
 }
 
 /// The buffers are as all blocks left them.
-pub(super) fn put_back(
-    run: &Run<'_>,
-    buffers: &mut [Buffer],
-    merged: Merged,
-) -> (Vec<BlockResult>, Vec<Diagnostic>) {
+pub(super) fn put_back(run: &Run<'_>, buffers: &mut [Buffer], merged: Merged) -> (Vec<BlockResult>, Vec<Diagnostic>) {
     let warnings = merged.warnings(run, buffers);
     buffers.iter_mut().zip(merged.memories).for_each(|(buffer, memory)| buffer.memory = memory);
     (merged.results, warnings)

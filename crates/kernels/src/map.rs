@@ -190,7 +190,11 @@ impl MapKernel {
     }
 
     /// The same with a place for each operand there could be.
-    pub fn run_at<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) -> Result<(), OutOfBounds> {
+    pub fn run_at<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        at: [Place; OPERANDS],
+    ) -> Result<(), OutOfBounds> {
         let n = self.nest.operands();
         let operands: [_; OPERANDS] = std::array::from_fn(|k| (at[k], k == DST));
         let parts = parts(memories, operands).ok_or(OutOfBounds::NOWHERE)?;

@@ -209,7 +209,11 @@ impl PackedKernel {
     }
 
     /// The dense results.
-    fn results<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<Vec<u8>, OutOfBounds> {
+    fn results<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        places: &[Place],
+    ) -> Result<Vec<u8>, OutOfBounds> {
         // Borrowed once, all together: inputs may share a memory, and what lies dense in it is read there.
         let all: SmallVec<[&[u8]; 16]> = memories.iter().map(AsRef::as_ref).collect();
         if let (PackedOp::Reduce { func, to, .. }, [input]) = (self.what, self.inputs.as_slice())

@@ -169,7 +169,12 @@ fn copy<M: AsRef<[u8]> + AsMut<[u8]>>(
 
 impl Action {
     #[inline(never)]
-    fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place], params: &Params) -> Result<(), OutOfBounds> {
+    fn run<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        places: &[Place],
+        params: &Params,
+    ) -> Result<(), OutOfBounds> {
         let place = |operand: u8| place(places, operand);
         match self {
             Action::Copy { src, dst, kernel, .. } => copy(memories, places, (*src, *dst), kernel),

@@ -231,7 +231,12 @@ impl RowSlice {
     }
 
     /// Runs the part with this number, with the operands of the instruction at these places.
-    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, number: i64, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        number: i64,
+        memories: &mut [M],
+        places: &[Place],
+    ) -> Result<(), OutOfBounds> {
         let mut at: SmallVec<[Place; 8]> = SmallVec::new();
         let moved = |side: &Side| {
             let place = places.get(usize::from(side.operand))?;

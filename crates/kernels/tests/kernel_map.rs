@@ -193,7 +193,8 @@ fn every_half_with_scalars_matches_its_definition() {
             let args = SmallVec::from_slice(&[(elem, None), (Elem::F32, Some(u64::from(scalar)))]);
             let mapped = Mapped { func, to: elem, args };
             let codes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
-            let want: Vec<u8> = (0..1 << 16).flat_map(|code| (mapped.eval([code]).unwrap() as u16).to_le_bytes()).collect();
+            let want: Vec<u8> =
+                (0..1 << 16).flat_map(|code| (mapped.eval([code]).unwrap() as u16).to_le_bytes()).collect();
             for (level, dst) in Level::available().flat_map(|level| [(level, 0), (level, 1)]) {
                 let places = [dst, 1].map(|memory| Place { memory: MemoryId::new(memory), at: 0 });
                 let mut memories = [vec![0; 1 << 17], codes.clone()];

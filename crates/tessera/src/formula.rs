@@ -250,7 +250,8 @@ impl Writer<'_> {
                     }
                 };
                 let steps: Vec<_> = blocks.iter().rev().flat_map(|block| block.iter().skip(1)).copied().collect();
-                let is_neutral = |id| self.terms.constant_bits(id, size(state)).is_some_and(|bits| func.start(state) == Some(bits));
+                let is_neutral =
+                    |id| self.terms.constant_bits(id, size(state)).is_some_and(|bits| func.start(state) == Some(bits));
                 Parts::of(function, start.filter(|(id, _)| !is_neutral(*id)), &steps)
             }
             function => Parts::of(function, None, &typed),

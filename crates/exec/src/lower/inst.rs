@@ -67,11 +67,9 @@ impl CompiledInst {
         let followed = if at.tracked { made.shadow.as_slice() } else { &[] };
         made.usual = AllDefined::new(followed, &made.places, view);
         made.access = match made.global {
-            Some(_) => ArrayAccess {
-                reads: reads_view(inst),
-                writes: made.writes_view(),
-                combines: !made.combines.is_empty(),
-            },
+            Some(_) => {
+                ArrayAccess { reads: reads_view(inst), writes: made.writes_view(), combines: !made.combines.is_empty() }
+            }
             None => ArrayAccess::default(),
         };
         made.is_plain = made.reads_no_contents();

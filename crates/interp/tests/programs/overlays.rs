@@ -32,7 +32,10 @@ const KERNELS: [(&str, &[Step]); 9] = [
     ("combines and reads", &[Combine(0, 0), Load(0, 8), Combine(0, 4), Store(1, 0)]),
     ("combines and writes", &[Combine(0, 0), Store(0, 8), Combine(0, 12), Combine(1, 0)]),
     ("writes and combines", &[Scalar(0, 0), Combine(0, 0), Store(1, 0), Combine(1, 8)]),
-    ("all of it", &[Load(0, 0), Combine(0, 4), Scalar(0, 6), Combine(0, 0), Load(0, 2), Store(0, 10), Load(1, 0), Store(1, 0)]),
+    (
+        "all of it",
+        &[Load(0, 0), Combine(0, 4), Scalar(0, 6), Combine(0, 0), Load(0, 2), Store(0, 10), Load(1, 0), Store(1, 0)],
+    ),
 ];
 
 type Combined = (&'static str, fn(f32, f32) -> f32);
@@ -77,7 +80,10 @@ func.func @kernel(%x: !pto.ptr<f32>, %n: !pto.ptr<i32>, %a0: !pto.ptr<f32>, %a1:
             ),
             Store(..) => writeln!(text, "  pto.tstore ins(%t : !t) outs(%v{k} : !v)"),
             Combine(..) if func == "add" => {
-                writeln!(text, "  pto.tstore ins(%t : !t) outs(%v{k} : !v) {{atomicType = #pto<atomic_type atomic_add>}}")
+                writeln!(
+                    text,
+                    "  pto.tstore ins(%t : !t) outs(%v{k} : !v) {{atomicType = #pto<atomic_type atomic_add>}}"
+                )
             }
             Combine(..) => writeln!(
                 text,
@@ -154,7 +160,10 @@ fn blocks_write_overlays_that_are_merged_in_order() {
                     assert!(!ran.failed(), "{:?}\n{text}", ran.diagnostics);
                     let found = ["a0", "a1"].map(|name| f32s(ran.buffer(name)));
                     let want = expected(steps, combine, pitch, blocks);
-                    assert_eq!(found, want, "a kernel that {what} ({func}), {blocks} blocks {pitch} apart, {threads} threads");
+                    assert_eq!(
+                        found, want,
+                        "a kernel that {what} ({func}), {blocks} blocks {pitch} apart, {threads} threads"
+                    );
                 }
             }
         }
@@ -189,7 +198,8 @@ fn random_programs_do_not_depend_on_threads() {
             let found = run(threads, false);
             let what = format!("seed {seed}, {blocks} blocks on {threads} threads, {ways:?}\n{text}");
             assert_eq!(format!("{:?}", found.diagnostics), format!("{:?}", expected.diagnostics), "{what}");
-            let bytes = |outcome: &tessera_interp::Outcome| outcome.buffers.iter().map(|b| b.bytes.clone()).collect::<Vec<_>>();
+            let bytes =
+                |outcome: &tessera_interp::Outcome| outcome.buffers.iter().map(|b| b.bytes.clone()).collect::<Vec<_>>();
             assert_eq!(bytes(&found), bytes(&expected), "{what}");
         }
     }

@@ -192,10 +192,7 @@ impl Call<'_> {
     }
 
     /// Of integers alone: exact, of which the low bits count.
-    fn divided<const N: usize>(
-        &self,
-        f: impl FnOnce([i128; N]) -> Result<i128, NoValue>,
-    ) -> Result<u64, NoValue> {
+    fn divided<const N: usize>(&self, f: impl FnOnce([i128; N]) -> Result<i128, NoValue>) -> Result<u64, NoValue> {
         let mut values = [0; N];
         for (value, (elem, bits)) in values.iter_mut().zip(self.typed::<N>()?) {
             let Number::Int(v) = elem.decode(bits) else { return Err(NoValue::Undefined) };
@@ -339,14 +336,12 @@ impl Func {
             ),
             Func::Fmod => call.quotients(|[x, y]| math::fmod(x, y), |[x, y]| x.checked_rem(y)),
             Func::Pow => call.quotients(|[x, y]| math::pow(x, y), |[x, y]| power(x, y)),
-            Func::Max => call.numbers(
-                |[x, y]| ordered(x, y, x > y || (x == y && y.is_sign_negative())),
-                |[x, y]| x.max(y),
-            ),
-            Func::Min => call.numbers(
-                |[x, y]| ordered(x, y, x < y || (x == y && x.is_sign_negative())),
-                |[x, y]| x.min(y),
-            ),
+            Func::Max => {
+                call.numbers(|[x, y]| ordered(x, y, x > y || (x == y && y.is_sign_negative())), |[x, y]| x.max(y))
+            }
+            Func::Min => {
+                call.numbers(|[x, y]| ordered(x, y, x < y || (x == y && x.is_sign_negative())), |[x, y]| x.min(y))
+            }
             Func::And => call.integers(|[x, y]| x & y),
             Func::Or => call.integers(|[x, y]| x | y),
             Func::Xor => call.integers(|[x, y]| x ^ y),
@@ -381,12 +376,10 @@ impl Func {
                 },
                 |[s, x, y]| s.wrapping_add(x.wrapping_mul(y)),
             ),
-            Func::ScaledMulAdd => {
-                call.typed().map(|[s, x, y, ex, ey]| {
-                    let sum = matrix::scaled_mul_add(real(s), [x, y, ex, ey].map(value_of));
-                    to.encode_f32(sum, Overflow::Infinity)
-                })
-            }
+            Func::ScaledMulAdd => call.typed().map(|[s, x, y, ex, ey]| {
+                let sum = matrix::scaled_mul_add(real(s), [x, y, ex, ey].map(value_of));
+                to.encode_f32(sum, Overflow::Infinity)
+            }),
             Func::Quantize => match *args {
                 [x, f] => Ok(quantize(to, real(x) * real(f))),
                 [x, f, offset] => Ok(quantize(to, real(x) * real(f) + real(offset))),
@@ -402,7 +395,9 @@ impl Func {
                 }
                 _ => Err(NoValue::Undefined),
             },
-            Func::Select { bit } => call.typed().map(|[(_, mask), (_, x), (_, y)]| if mask >> bit & 1 == 1 { x } else { y }),
+            Func::Select { bit } => {
+                call.typed().map(|[(_, mask), (_, x), (_, y)]| if mask >> bit & 1 == 1 { x } else { y })
+            }
             Func::Arg { greatest, value } => {
                 let (place, (elem, bits)) = best(greatest, args.iter().copied()).ok_or(NoValue::Undefined)?;
                 match (value, elem == to) {

@@ -142,9 +142,10 @@ pub fn eval(func: Func, to: Elem, args: &[Typed]) -> Option<u64> {
         }
         Func::Compare(cmp) => {
             let (pairs, []) = args.as_chunks() else { return None };
-            pairs.iter().enumerate().try_fold(0, |byte, (bit, [x, y])| {
-                Some(byte | u64::from(holds(cmp, order(*x, *y)?)) << bit)
-            })
+            pairs
+                .iter()
+                .enumerate()
+                .try_fold(0, |byte, (bit, [x, y])| Some(byte | u64::from(holds(cmp, order(*x, *y)?)) << bit))
         }
         Func::Select { bit } => of(args).map(|[(_, mask), (_, x), (_, y)]| if mask >> bit & 1 == 1 { x } else { y }),
         Func::Arg { greatest, value } => {
@@ -318,11 +319,7 @@ fn floats<const N: usize>(to: Elem, args: &[Typed], f: impl FnOnce([f32; N]) -> 
 
 /// A formula of floats that the specification gives an ulp: what the engine computes in f32, the result in binary64, and
 /// whether it is special and so exact.
-fn near<const N: usize>(
-    to: Elem,
-    args: &[Typed],
-    f: impl FnOnce([f32; N]) -> (f32, f64, bool),
-) -> Option<u64> {
+fn near<const N: usize>(to: Elem, args: &[Typed], f: impl FnOnce([f32; N]) -> (f32, f64, bool)) -> Option<u64> {
     let mut values = [0.0; N];
     for (value, (elem, bits)) in values.iter_mut().zip(of::<N>(args)?) {
         *value = float(elem, bits)? as f32;

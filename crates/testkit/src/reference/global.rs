@@ -1,10 +1,10 @@
 //! Between global memory and tiles (isa/memory.md), element by element.
 
 use super::{Cell, Content, Done, NO_MEANING, Reference, area};
+use crate::definition;
 use tessera_isa::inst::{Coalesce, GatherOob, GlobalArg, ScatterAtomic, ScatterOob, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use crate::definition;
 use tessera_isa::sem::Func;
 
 impl Reference<'_> {

@@ -2,7 +2,10 @@
 
 use super::compute::element;
 use super::{Cell, Done, NO_MEANING, Picture, Reference, area, number, scalar_bits};
-use crate::definition::{self, codec::{clamp, shape}};
+use crate::definition::{
+    self,
+    codec::{clamp, shape},
+};
 use std::cmp::Ordering;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
