@@ -1,6 +1,6 @@
 /* The C ABI of Tessera: the PTO tile ISA on a simulated core.
  *
- * Generated from bindings/cpp/src and the instruction table by the test `generated`; do not edit.
+ * Generated from bindings/cpp/src and the instruction table by `cargo xtask codegen`; do not edit.
  *
  * A machine is made by tessera_machine_create and belongs to one thread at a time until it is destroyed.
  * Pointers are null or valid for the call. Descriptors are copied; nothing of the caller's is kept after it.

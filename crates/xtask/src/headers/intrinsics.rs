@@ -1,7 +1,7 @@
 //! The C++ intrinsics of the rows outside the layout set (cpp.md 6): all that is said here of an instruction is in its row.
 
-use crate::signatures::{role as tag, table};
-use crate::{by_hand, header, screaming};
+use super::signatures::{role as tag, table};
+use super::{by_hand, header, screaming};
 use std::fmt::Write;
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, CppAttr, CppValue, Family, FormInfo, Kind, Opcode, Role, Shape};
@@ -304,7 +304,7 @@ fn overloads(out: &mut String, op: Opcode, name: &str, shape: &Shape) {
 }
 
 /// The headers of intrinsics: one for each family, and the types of their arguments.
-pub fn all() -> Vec<(&'static str, String)> {
+pub(super) fn all() -> Vec<(&'static str, String)> {
     let mut words = String::new();
     types(&mut words);
     let about = "What the instructions that are made of their rows take besides tiles and numbers.";

@@ -1,6 +1,6 @@
 //! The tags of the C ABI: a tag is a position in a table of `tessera-isa`.
 
-use crate::screaming;
+use super::screaming;
 use std::fmt::{Debug, Write};
 use tessera_ir::FloatOp;
 use tessera_isa::elem::Elem;
@@ -20,7 +20,7 @@ fn list<T: Copy + Debug>(out: &mut String, name: &str, about: &str, all: &[T], n
 }
 
 /// The enumerations whose tags are positions.
-pub fn enums() -> String {
+pub(super) fn enums() -> String {
     let mut out = String::new();
     list(&mut out, "Profile", "Target profiles.", &Profile::ALL, |p| p.info().summary.into());
     list(&mut out, "Loc", "Locations of tiles.", Loc::ALL, |l| l.memory_name().into());

@@ -1,6 +1,6 @@
 //! The legality tables of the headers.
 
-use crate::{header, screaming};
+use super::{header, screaming};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tessera_isa::elem::Elem;
@@ -17,7 +17,7 @@ fn elems(list: &[Elem]) -> u64 {
 }
 
 /// What a profile is: memories, element types, and the layouts of tiles.
-pub fn profiles() -> String {
+pub(super) fn profiles() -> String {
     let mut out = String::from("namespace pto_model {\n\n");
     out += "// Bytes of each memory by profile and location; -1 is without limit, 0 is absent.\n";
     writeln!(out, "inline constexpr int64_t kMemoryBytes[][{}] = {{", Loc::ALL.len()).unwrap();
@@ -184,11 +184,11 @@ fn signature(sig: &Sig) -> String {
 }
 
 /// The name of a row's table.
-pub fn table(op: Opcode) -> String {
+pub(super) fn table(op: Opcode) -> String {
     format!("k{op:?}Sigs")
 }
 
-pub fn signatures() -> String {
+pub(super) fn signatures() -> String {
     assert!(Role::ALL.len() <= 64 && Elem::ALL.len() <= 32);
     let mut out = String::from("namespace pto_model {\n\n");
     let forms: Vec<String> = Form::ALL.iter().map(|f| format!("{f:?}")).collect();
@@ -209,6 +209,6 @@ pub fn signatures() -> String {
 }
 
 /// The tag of a role.
-pub fn role(role: Role) -> String {
+pub(super) fn role(role: Role) -> String {
     format!("TESSERA_ROLE_{}", screaming(&format!("{role:?}")))
 }

@@ -12,7 +12,7 @@ const BY_PIPE: &str = "TLOAD TEXPANDS_MAT TPREFETCH TFILLPAD_MAT MGATHER_MAT TST
 const FUSED: &str = "TSUBRELU TMULADDDST TFUSEDMULADD TFUSEDMULADDRELU TADDRELUCONV TSUBRELUCONV TADDDEQRELU";
 
 /// `enum class Op`.
-pub fn names() -> String {
+pub(super) fn names() -> String {
     let mut names: Vec<&str> = BY_PIPE.split_whitespace().collect();
     for name in Opcode::ALL.iter().flat_map(|op| op.info().cpp).copied().chain(FUSED.split_whitespace()) {
         if !names.contains(&name) {
@@ -24,5 +24,5 @@ pub fn names() -> String {
         writeln!(body, "    {name},").unwrap();
     }
     body.push_str("};\n");
-    crate::header("PTO_COMMON_OP_HPP", "The names that events are made of.", "constants.hpp", &body)
+    super::header("PTO_COMMON_OP_HPP", "The names that events are made of.", "constants.hpp", &body)
 }
