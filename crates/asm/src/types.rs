@@ -1,5 +1,6 @@
 //! Types from text (syntax.md 3): all spellings of tiles, and the other types a program names.
 
+mod micro;
 mod tile;
 
 pub(crate) use tile::{FIELDS, Field, Fields, configure, pointer_space};
@@ -107,9 +108,8 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("tensor_view"), Some(body)) => view(body, false),
         (_, Some("partition_tensor_view" | "tile_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
-        (_, Some("pipe" | "async_session" | "async_event" | "eventid_array" | "vreg" | "mask" | "align"), _) => {
-            Ok(Type::Opaque(piece.text.into()))
-        }
+        (_, Some("vreg" | "mask" | "align"), _) => micro::parse(name, body).map(Type::Micro),
+        (_, Some("pipe" | "async_session" | "async_event" | "eventid_array"), _) => Ok(Type::Opaque(piece.text.into())),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body),
@@ -166,7 +166,7 @@ pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
 }
 
 pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
-    if let Some(elem) = Elem::parse(piece.text) {
+    if let Some(elem) = Elem::parse(piece.text.strip_prefix("!pto.").unwrap_or(piece.text)) {
         return Ok(elem);
     }
     let help = match Elem::nearest(piece.text) {
@@ -236,7 +236,9 @@ fn pointer(body: Piece<'_>) -> Res<Type> {
     let items = body.items();
     match items.as_slice() {
         [e] => Ok(Type::Ptr(elem(*e)?, None)),
-        [e, space] if !space.text.is_empty() => Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))),
+        [e, space] if !space.text.is_empty() => {
+            micro::space(*space).and(Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))))
+        }
         _ => fault(body, "a pointer has an element type and at most an address space", "write !pto.ptr<f32>"),
     }
 }

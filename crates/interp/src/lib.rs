@@ -16,6 +16,7 @@ mod global;
 mod grid_barrier;
 mod issue;
 mod liveness;
+mod micro;
 mod objects;
 mod observe;
 mod output;

@@ -10,6 +10,7 @@ use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Role;
 use tessera_isa::tile::Loc;
 use tessera_kernels::{Failure, MemoryId};
+use tessera_micro::run::Place;
 
 /// Where bytes lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,6 +145,28 @@ impl Exec<'_> {
                 observer.scalar(moment, space, (start as u64, (start + len) as u64), writes);
             }
         });
+    }
+
+    /// One element on the chip is read or written as a scalar.
+    pub fn observe_chip(&mut self, op: OpId, place: Place, start: u64, len: u64, writes: bool) {
+        self.tell_of(op, |observer, moment, this| {
+            if let Some(space) = this.micro_space(place) {
+                observer.scalar(moment, space, (start, start + len), writes);
+            }
+        });
+    }
+
+    /// Where the bytes behind a pointer of a micro instruction lie.
+    fn micro_space(&self, place: Place) -> Option<Space> {
+        let memory = match super::micro::loc_of(place.space) {
+            Some(Loc::Vec) => {
+                let core = if place.unit > 0 { (place.unit - 1) as u8 } else { self.engine.core };
+                tessera_kernels::on_core(MemoryId::of_loc(Loc::Vec), core)
+            }
+            Some(loc) => MemoryId::of_loc(loc),
+            None => MemoryId::new(place.unit as usize),
+        };
+        self.space(memory)
     }
 
     pub fn observe_print(&mut self, op: OpId, id: TileId) {

@@ -58,6 +58,8 @@ pub(super) fn share(
     let shared = |(buffer, uses): (&mut Buffer, &Use)| match uses {
         // Who records looks at the bytes before and after.
         _ if run.record => Sharing::Copied,
+        // Micro instructions say nothing of what blocks will touch.
+        _ if cx.iter().any(|cx| cx.program.is_micro) => Sharing::Copied,
         _ if uses.is_contested() && copies >= small && !buffer.grows => Sharing::Parted(take(buffer)),
         _ if uses.only_combines() && !buffer.grows => Sharing::CombineLog(take(buffer)),
         _ if uses.is_contested() => Sharing::Copied,

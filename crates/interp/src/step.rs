@@ -5,6 +5,7 @@ mod loops;
 use super::code::*;
 use super::cores::{Links, Process, Wait};
 use super::footprint_analysis::FootprintAnalysis;
+use super::micro::{MicroState, MicroValue};
 use super::record::Recorder;
 use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -55,6 +56,8 @@ pub struct Exec<'a> {
     pub ints: Vec<i64>,
     pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
+    /// Registers, masks, streams, and what micro instructions leave for others.
+    pub micro: MicroState,
     pub block: u32,
     pub found: Warnings,
     pub printed: Vec<Printed>,
@@ -106,6 +109,7 @@ impl<'a> Exec<'a> {
             ints: vec![0; program.ints],
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
+            micro: MicroState::new(program.micros),
             block: 0,
             found: Warnings::default(),
             printed: Vec::new(),
@@ -132,6 +136,7 @@ impl<'a> Exec<'a> {
         let cx = self.cx;
         self.block = block;
         self.engine.config = Attrs::default();
+        self.micro.reset();
         (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
         self.engine.waiting.clear();
@@ -281,6 +286,7 @@ impl<'a> Exec<'a> {
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
                 Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+                Code::Micro(op) => self.micro(op).map_err(|e| self.at(op.at, e))?,
                 Code::CoreSyncOp(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
@@ -351,6 +357,7 @@ impl<'a> Exec<'a> {
                 let slot = self.id_slot(*ids, *index)?;
                 self.set(slot, self.int(*id));
             }
+            Support::Micro(support) => self.micro_support(at, support)?,
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {
@@ -389,6 +396,9 @@ impl<'a> Exec<'a> {
             BlockArgCopy::Global { to, from } => {
                 BlockArgValue::Global(to, Box::new(self.globals[from.index()].clone()))
             }
+            BlockArgCopy::Micro { to, from } => {
+                BlockArgValue::Micro(to, self.micro.values.get(from.index()).cloned().unwrap_or_default())
+            }
         }
     }
 
@@ -398,6 +408,11 @@ impl<'a> Exec<'a> {
             BlockArgValue::Int(to, value) => self.set(to, value),
             BlockArgValue::Tile(to, object) => self.set_tile(to, object),
             BlockArgValue::Global(to, global) => self.globals[to.index()] = *global,
+            BlockArgValue::Micro(to, value) => {
+                if let Some(slot) = self.micro.values.get_mut(to.index()) {
+                    *slot = value;
+                }
+            }
         }
     }
 }
@@ -435,4 +450,5 @@ enum BlockArgValue {
     Int(IntSlot, i64),
     Tile(TileSlot, TileId),
     Global(GlobalSlot, Box<Global>),
+    Micro(MicroSlot, MicroValue),
 }

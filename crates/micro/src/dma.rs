@@ -56,7 +56,7 @@ impl Transfer {
         let burst = inst.call.group("nburst").map(|g| [int(g.start), int(g.start + 1), int(g.start + 2)]);
         let (mut blocks, mut pad) = (None, None);
         let mut loops: SmallVec<[Loop; 4]> = SmallVec::new();
-        let mut registers = |loops: &mut SmallVec<[Loop; 4]>, direction: usize| {
+        let registers = |loops: &mut SmallVec<[Loop; 4]>, direction: usize| {
             for n in 0..2 {
                 let of = |k: usize| specials.map(|(s, _)| s.loops[direction][k]);
                 loops.push(Loop { count: of(n), src: of(2 + 2 * n), dst: of(3 + 2 * n) });

@@ -250,6 +250,11 @@ fn control(issue: &Issue<'_, '_>, first: i64, specials: &mut Specials) -> Result
     Results::new()
 }
 
+/// The mask that a pattern makes, whatever else happens; none of other instructions.
+pub fn pattern(call: &crate::Call) -> Option<Mask> {
+    (call.row.sem == Sem::Predicate(crate::Predicate::Pattern)).then(|| lanes::pattern_of(call))
+}
+
 /// Whether a class is one of vector loads and stores.
 pub fn is_vector(class: Class) -> bool {
     matches!(class, Class::Vld | Class::Vst)

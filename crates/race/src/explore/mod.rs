@@ -327,7 +327,7 @@ impl<'a> PathWalk<'a> {
                 Some((_, known)) => AbstractValue::Int((*known).into()),
                 None => AbstractValue::Int(self.symbols.of(Expr::Value(value))),
             },
-            Type::Event | Type::Opaque(_) => AbstractValue::None,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) => AbstractValue::None,
         };
         self.set(value, val);
     }
@@ -343,7 +343,7 @@ impl<'a> PathWalk<'a> {
                 let at = self.fresh();
                 self.view_of_type(ty, Place { root: Root::Anywhere, at })
             }
-            Type::Event | Type::Opaque(_) => AbstractValue::None,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) => AbstractValue::None,
         };
         self.set(value, val);
     }
@@ -379,7 +379,9 @@ impl<'a> PathWalk<'a> {
         match &op.kind {
             OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
             OpKind::Other(_) if op.id_array().is_some() => self.ids(id, op),
-            OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
+            OpKind::Micro(_) | OpKind::Other(_) | OpKind::Call(_) => {
+                op.results.iter().for_each(|value| self.unknown(*value))
+            }
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Dense(_) => op.results.iter().for_each(|value| self.argument(*value)),
             OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
