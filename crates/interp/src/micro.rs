@@ -4,6 +4,7 @@
 use super::code::{GlobalSlot, Int, IntSlot, MicroSlot, TileSlot};
 use super::step::Exec;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use tessera_ir::{OpId, ScalarType, Type};
 use tessera_isa::codec::Overflow;
 use tessera_isa::diag::Diagnostic;
@@ -119,6 +120,16 @@ pub fn loc_of(space: Space) -> Option<Loc> {
     })
 }
 
+/// Bytes that an instruction touched.
+#[derive(Clone, Debug)]
+pub struct Touched {
+    pub place: Place,
+    pub from: u64,
+    pub to: u64,
+    pub writes: bool,
+    pub data: Option<Vec<u8>>,
+}
+
 /// The memories as one core's micro instructions see them.
 struct View<'a> {
     memories: &'a mut Memories,
@@ -129,9 +140,28 @@ struct View<'a> {
     /// How many undefined bytes went to global memory.
     undefined: u64,
     failed: Option<Failure>,
+    /// What is touched, where somebody looks for races.
+    touched: Option<RefCell<Vec<Touched>>>,
 }
 
 impl View<'_> {
+    /// Notes bytes that are touched.
+    fn note(&self, place: Place, from: u64, len: u64, data: Option<&[u8]>) {
+        let Some(touched) = &self.touched else { return };
+        let mut touched = touched.borrow_mut();
+        if let Some(last) = touched.last_mut()
+            && (last.place, last.writes, last.to) == (place, data.is_some(), from)
+        {
+            last.to += len;
+            if let (Some(all), Some(more)) = (&mut last.data, data) {
+                all.extend(more);
+            }
+            return;
+        }
+        let (to, writes) = (from + len, data.is_some());
+        touched.push(Touched { place, from, to, writes, data: data.map(<[u8]>::to_vec) });
+    }
+
     fn id(&self, place: Place) -> MemoryId {
         match (place.space, loc_of(place.space)) {
             (Space::Ub, Some(loc)) => {
@@ -149,6 +179,7 @@ impl View<'_> {
 
     /// Writes bytes, each of which may be undefined; what is undefined becomes 0 in global memory.
     fn write(&mut self, place: Place, at: u64, bytes: &[u8], is_defined: bool) {
+        self.note(place, at, bytes.len() as u64, Some(bytes));
         let id = self.id(place);
         let (start, len) = (at as usize, bytes.len());
         let size = place.space.size().unwrap_or(0).max(at.saturating_add(len as u64));
@@ -183,6 +214,7 @@ impl View<'_> {
 
 impl Memory for View<'_> {
     fn byte(&self, place: Place, at: u64) -> Option<u8> {
+        self.note(place, at, 1, None);
         let id = self.id(place);
         match self.memories.get(id).and_then(|m| m.bytes().get(at as usize)) {
             Some(byte) => self.is_defined(id, at, 1).then_some(*byte),
@@ -193,7 +225,9 @@ impl Memory for View<'_> {
     fn bytes(&self, place: Place, at: u64, len: usize) -> Option<&[u8]> {
         let id = self.id(place);
         let bytes = self.memories.get(id)?.bytes().get(at as usize..at as usize + len)?;
-        self.is_defined(id, at, len).then_some(bytes)
+        let bytes = self.is_defined(id, at, len).then_some(bytes)?;
+        self.note(place, at, len as u64, None);
+        Some(bytes)
     }
 
     fn put(&mut self, place: Place, at: u64, value: Option<u8>) {
@@ -279,14 +313,26 @@ impl Exec<'_> {
                 },
             })
             .collect();
+        let looks = self.observer.as_ref().is_some_and(|observer| observer.looks_at_bytes());
+        let touched = looks.then(RefCell::default);
+        // A load touches all bytes of its footprint, whichever lanes look at them.
+        let reads =
+            looks.then(|| tessera_micro::check::load_footprint(&inst, &tessera_micro::run::known(&args))).flatten();
         let core = self.engine.core;
-        let mut view = View { memories: &mut self.engine.memories, core, globals, undefined: 0, failed: None };
+        let mut view = View { memories: &mut self.engine.memories, core, globals, undefined: 0, failed: None, touched };
         let made = {
             let mut core = Core { specials: &mut state.specials, memory: &mut view, notes: &mut notes };
             tessera_micro::run::run(&inst, &args, &mut core)
         };
         drop(args);
         let (undefined, failed) = (view.undefined, view.failed.take());
+        let mut touched = view.touched.take().map(RefCell::into_inner);
+        if let (Some(touched), Some(reads)) = (&mut touched, reads) {
+            let place = Place { space: Space::Ub, unit: 0 };
+            let read =
+                |(from, to): (i64, i64)| Touched { place, from: from as u64, to: to as u64, writes: false, data: None };
+            *touched = reads.into_iter().map(read).collect();
+        }
         for note in notes {
             self.found.warn(op.at, note.at(self.cx.span(op.at), "when this runs"));
         }
@@ -316,6 +362,9 @@ impl Exec<'_> {
                 *to = held;
             }
         }
+        if let Some(touched) = touched {
+            self.log_micro(op, touched);
+        }
         Ok(())
     }
 
@@ -328,8 +377,14 @@ impl Exec<'_> {
 
     pub fn micro_support(&mut self, at: OpId, support: &MicroSupport) -> Result<(), Failure> {
         match support {
-            MicroSupport::Begin => self.micro.specials.kept = None,
-            MicroSupport::End => self.leave_vecscope(at),
+            MicroSupport::Begin => {
+                self.micro.specials.kept = None;
+                self.begin_log();
+            }
+            MicroSupport::End => {
+                self.leave_vecscope(at);
+                self.end_log(at);
+            }
             MicroSupport::Move { to, from, by } => {
                 let by = by.map_or(0, |(n, size)| self.int(n).wrapping_mul(size));
                 self.set(*to, self.int(*from).wrapping_add(by));
@@ -355,11 +410,14 @@ impl Exec<'_> {
                 };
                 let raw = bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
                 self.set(*to, super::code::slot_bits(scalar_number(access.elem, raw), access.ty));
-                self.observe_chip(at, place, at_byte, size, false);
+                let bytes = (at_byte, at_byte + size);
+                if !self.log_scalar(at, &[access.base, access.index], bytes, None, Some(*to)) {
+                    self.observe_chip(at, place, at_byte, size, false);
+                }
             }
             MicroSupport::Store(access, value) => {
                 let (place, at_byte) = self.chip_element(access)?;
-                let value = self.int(*value);
+                let (from, value) = (*value, self.int(*value));
                 let raw = match access.ty {
                     ScalarType::Float(_) => access.elem.encode_f64(f64::from_bits(value as u64), Overflow::Infinity),
                     _ => access.elem.encode_int(value.into(), Overflow::Infinity),
@@ -370,7 +428,11 @@ impl Exec<'_> {
                 if let Some(failed) = view.failed {
                     return Err(failed);
                 }
-                self.observe_chip(at, place, at_byte, size as u64, true);
+                let (stored, bytes) = (raw.to_le_bytes(), (at_byte, at_byte + size as u64));
+                let uses = [access.base, access.index, from];
+                if !self.log_scalar(at, &uses, bytes, stored.get(..size), None) {
+                    self.observe_chip(at, place, at_byte, size as u64, true);
+                }
             }
         }
         Ok(())
@@ -378,7 +440,8 @@ impl Exec<'_> {
 
     fn view(&mut self) -> View<'_> {
         let core = self.engine.core;
-        View { memories: &mut self.engine.memories, core, globals: SmallVec::new(), undefined: 0, failed: None }
+        let globals = SmallVec::new();
+        View { memories: &mut self.engine.memories, core, globals, undefined: 0, failed: None, touched: None }
     }
 
     /// The byte of an element on the chip: aligned, and inside its memory.

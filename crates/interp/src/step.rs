@@ -6,6 +6,7 @@ use super::code::*;
 use super::cores::{Links, Process, Wait};
 use super::footprint_analysis::FootprintAnalysis;
 use super::micro::{MicroState, MicroValue};
+use super::micro_order::ScopeLog;
 use super::record::Recorder;
 use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -58,6 +59,8 @@ pub struct Exec<'a> {
     pub globals: Vec<Global>,
     /// Registers, masks, streams, and what micro instructions leave for others.
     pub micro: MicroState,
+    /// What the vecscope that runs has done, where somebody looks for races.
+    pub scope_log: Option<Box<ScopeLog>>,
     pub block: u32,
     pub found: Warnings,
     pub printed: Vec<Printed>,
@@ -110,6 +113,7 @@ impl<'a> Exec<'a> {
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
             micro: MicroState::new(program.micros),
+            scope_log: None,
             block: 0,
             found: Warnings::default(),
             printed: Vec::new(),
@@ -137,6 +141,7 @@ impl<'a> Exec<'a> {
         self.block = block;
         self.engine.config = Attrs::default();
         self.micro.reset();
+        self.scope_log = None;
         (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
         self.engine.waiting.clear();
@@ -246,6 +251,9 @@ impl<'a> Exec<'a> {
             let at = |this: &mut Self, stop: Stop| this.left_at(n as u64, stop);
             if !self.engine.waiting.is_empty() && !c.reads_no_bytes() {
                 self.settle()?;
+            }
+            if self.scope_log.is_some() {
+                self.log_number(c);
             }
             match c {
                 Code::Set { dst, value } => self.set(*dst, *value),
@@ -370,6 +378,9 @@ impl<'a> Exec<'a> {
 
     /// Hands values on, all at once.
     fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
+        if self.scope_log.is_some() {
+            self.log_hands(hands);
+        }
         match hands {
             [] => {}
             [one] => {

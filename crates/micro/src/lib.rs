@@ -12,6 +12,7 @@ pub mod check;
 mod dma;
 mod lanes;
 mod memory;
+pub mod order;
 mod reg;
 pub mod run;
 mod sort;

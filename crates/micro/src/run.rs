@@ -159,17 +159,20 @@ pub(crate) fn scalar_bits(ty: Option<ScalarType>, raw: i64, lane: ScalarType) ->
     ScalarArg { role: Role::Scalar, ty, value: Some(value) }.bits(elem).unwrap_or(0) & elem.mask()
 }
 
+/// What the rules are asked with while an instruction runs.
+pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
+    let known = |arg: &Value<'_>| match arg {
+        Value::Int(v) => Known::Int(*v),
+        Value::Ptr(_, at) => Known::Int(*at),
+        Value::Mask(mask) => Known::Mask(**mask),
+        Value::Reg(_) | Value::Align(_) => Known::No,
+    };
+    args.iter().map(known).collect()
+}
+
 /// Checks and runs one instruction.
 pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Found> {
-    let known: SmallVec<[Known; 8]> = args
-        .iter()
-        .map(|arg| match arg {
-            Value::Int(v) => Known::Int(*v),
-            Value::Ptr(_, at) => Known::Int(*at),
-            Value::Mask(mask) => Known::Mask(**mask),
-            Value::Reg(_) | Value::Align(_) => Known::No,
-        })
-        .collect();
+    let known = known(args);
     check::values(inst, &known)?;
     let issue = Issue { inst, args };
     match inst.call.row.sem {

@@ -25,6 +25,7 @@ mod report;
 mod sync_op;
 pub mod timeline;
 mod trace;
+mod vecscope;
 
 pub use explore::Core;
 pub use insert::{FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
