@@ -111,7 +111,7 @@ impl Exec<'_> {
                     from: t.from as i64,
                     to: t.to as i64,
                     writes: t.writes,
-                    data: t.data,
+                    data: t.data.map(|bytes| bytes.into_iter().map(u32::from).collect()),
                 });
                 let after = uses.iter().filter(|n| **n > 0).map(|n| n - 1).collect();
                 let turns = self.turns.iter().skip(scope.depth).map(|turn| turn.1).collect();
@@ -140,7 +140,12 @@ impl Exec<'_> {
         let Some(mut scope) = self.scope_log.take() else { return false };
         let after = uses.iter().map(|int| scope.int(*int)).filter(|n| *n > 0).map(|n| n - 1).collect();
         let (class, writes) = if stored.is_some() { (Class::St, true) } else { (Class::Ld, false) };
-        let touch = Touch { from: bytes.0 as i64, to: bytes.1 as i64, writes, data: stored.map(<[u8]>::to_vec) };
+        let touch = Touch {
+            from: bytes.0 as i64,
+            to: bytes.1 as i64,
+            writes,
+            data: stored.map(|bytes| bytes.iter().copied().map(u32::from).collect()),
+        };
         let turns = self.turns.iter().skip(scope.depth).map(|turn| turn.1).collect();
         let node = Node { op: at.0, turns, act: Act::Access(class), after, touches: [touch].into_iter().collect() };
         let node = scope.log.push(node) + 1;

@@ -385,8 +385,3 @@ pub fn footprint(
     let rows = t.starts()?.flat_map(|[s, d]| [(0, src + s, len as u64, false), (1, dst + d, image as u64, true)]);
     Some(rows.filter(|row| row.2 > 0).collect())
 }
-
-/// The memory that an operand of a register-level copy must point to.
-pub fn copy_space(name: &str, operand: usize) -> Space {
-    dma_space(name, operand)
-}

@@ -562,6 +562,16 @@ pub(crate) fn permute(issue: &Issue<'_, '_>, sem: Permute, core: &mut Core<'_>) 
     })
 }
 
+/// How many lanes a mask of the name's granularity has.
+pub(crate) fn lanes_of(call: &crate::Call) -> usize {
+    BYTES / call.name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<usize>().ok()).map_or(1, |bits| bits / 8)
+}
+
+/// The mask of the first lanes of a count.
+pub(crate) fn below_of(call: &crate::Call, count: u32) -> Mask {
+    Mask::from_lanes(BYTES / lanes_of(call), |k| Some((k as u32) < count))
+}
+
 /// The mask of a pattern.
 pub(crate) fn pattern_of(call: &crate::Call) -> Mask {
     let size = call.name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<usize>().ok()).map_or(1, |bits| bits / 8);
@@ -605,7 +615,7 @@ pub(crate) fn predicate(issue: &Issue<'_, '_>, sem: Predicate, core: &mut Core<'
             }
             let count = given as u32;
             let rest = count.saturating_sub(lanes as u32);
-            let mask = Mask::from_lanes(size, |k| Some((k as u32) < count));
+            let mask = below_of(issue.inst.call, count);
             smallvec![Made::Mask(Box::new(mask)), Made::Int(i64::from(rest as i32))]
         }
         Predicate::Pack => one(Mask::from_fn(|k| match k.checked_sub(upper).filter(|k| *k < 128) {

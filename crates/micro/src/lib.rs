@@ -10,6 +10,7 @@
 mod call;
 pub mod check;
 mod dma;
+pub mod footprint;
 mod lanes;
 mod memory;
 pub mod order;

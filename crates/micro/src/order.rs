@@ -12,8 +12,8 @@ pub struct Touch {
     pub from: i64,
     pub to: i64,
     pub writes: bool,
-    /// What is written, where that is known, to be compared with other writes.
-    pub data: Option<Vec<u8>>,
+    /// By byte: what is written, where that is known, to be compared with other writes.
+    pub data: Option<Vec<u32>>,
 }
 
 /// What a node is.
@@ -277,7 +277,7 @@ fn is_scalar(act: &Act) -> bool {
 fn is_equal(x: &Touch, y: &Touch, (from, to): (i64, i64)) -> bool {
     let part = |t: &Touch| {
         let data = t.data.as_ref()?;
-        data.get((from - t.from) as usize..(to - t.from) as usize).map(<[u8]>::to_vec)
+        data.get((from - t.from) as usize..(to - t.from) as usize).map(<[u32]>::to_vec)
     };
     part(x).is_some() && part(x) == part(y)
 }

@@ -258,6 +258,17 @@ pub fn pattern(call: &crate::Call) -> Option<Mask> {
     (call.row.sem == Sem::Predicate(crate::Predicate::Pattern)).then(|| lanes::pattern_of(call))
 }
 
+/// The mask of the first lanes of a count; none of other instructions.
+pub fn below(call: &crate::Call, count: i64) -> Option<Mask> {
+    (call.row.sem == Sem::Predicate(crate::Predicate::Below)).then(|| lanes::below_of(call, count as u32))
+}
+
+/// What does not fit into the mask of a count; none of other instructions.
+pub fn rest(call: &crate::Call, count: i64) -> Option<i64> {
+    let is_below = call.row.sem == Sem::Predicate(crate::Predicate::Below);
+    is_below.then(|| i64::from((count as u32).saturating_sub(lanes::lanes_of(call) as u32) as i32))
+}
+
 /// Whether a class is one of vector loads and stores.
 pub fn is_vector(class: Class) -> bool {
     matches!(class, Class::Vld | Class::Vst)

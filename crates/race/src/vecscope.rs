@@ -26,6 +26,13 @@ impl InScope {
     }
 }
 
+impl InScope {
+    /// Whether it is only warned of.
+    pub fn is_warning(&self) -> bool {
+        self.race.is_warning
+    }
+}
+
 impl Reporter<'_> {
     /// Says what races inside of a vecscope.
     pub fn in_scope(&mut self, found: &InScope) {
@@ -50,6 +57,12 @@ impl Reporter<'_> {
             .at(y, format!("{} comes later", names[1]))
             .and_at(x, format!("{} comes first", names[0]))
             .help(missing);
-        self.found.push(diagnostic);
+        let is_new = self
+            .found
+            .iter()
+            .all(|other| (other.rule, other.span, &other.secondary) != (rule, diagnostic.span, &diagnostic.secondary));
+        if is_new {
+            self.found.push(diagnostic);
+        }
     }
 }

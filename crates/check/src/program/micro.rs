@@ -6,8 +6,8 @@ use tessera_ir::{Arg, Def, Op, OpKind, Type, ValueId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::ops::{Opcode, Role, Text};
+use tessera_micro::Space;
 use tessera_micro::check::Known;
-use tessera_micro::{Sem, Space};
 
 impl Walk<'_> {
     /// Whether a value is a pointer on the chip in a micro program.
@@ -37,13 +37,8 @@ impl Walk<'_> {
     /// What `plt` leaves of a count that is known.
     fn rest(&self, op: &Op) -> Option<(ValueId, i64)> {
         let OpKind::Micro(call) = &op.kind else { return None };
-        if call.row.sem != Sem::Predicate(tessera_micro::Predicate::Below) {
-            return None;
-        }
-        let lanes =
-            call.name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<u32>().ok()).map(|bits| 2048 / bits)?;
-        let count = self.int(op.operands.first()?.arg)? as i32 as u32;
-        Some((*op.results.get(1)?, i64::from(count.saturating_sub(lanes) as i32)))
+        let count = self.int(op.operands.first()?.arg)? as i64;
+        Some((*op.results.get(1)?, tessera_micro::run::rest(call, count)?))
     }
 
     fn known(&self, arg: Arg) -> Known {
@@ -65,9 +60,6 @@ impl Walk<'_> {
         let Def::Result(id, _) = self.func.value(value).def else { return None };
         let op = self.func.op(id);
         let OpKind::Micro(call) = &op.kind else { return None };
-        if call.row.sem != Sem::Predicate(tessera_micro::Predicate::Pattern) {
-            return None;
-        }
         tessera_micro::run::pattern(call)
     }
 

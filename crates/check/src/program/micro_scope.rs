@@ -298,8 +298,9 @@ impl Scopes<'_> {
     /// The results of control flow are new states.
     fn leave(&mut self, op: &Op) {
         let states = op.values().filter(|v| matches!(self.ty(*v), Type::Micro(MicroType::Align)));
-        let kind = states.clone().next().and_then(|v| self.streams.get(&v).and_then(|entry| entry.0));
-        for value in states.collect::<Vec<_>>() {
+        let states: Vec<ValueId> = states.collect();
+        let kind = states.first().and_then(|v| self.streams.get(v).and_then(|entry| entry.0));
+        for value in states {
             let entry = self.streams.get(&value).copied().unwrap_or_default();
             self.streams.insert(value, (entry.0, Some(op.span)));
         }

@@ -10,6 +10,7 @@ mod control;
 mod fifo;
 mod footprint_cache;
 mod global;
+mod micro;
 mod peel;
 mod period;
 mod sync_ops;
@@ -154,6 +155,8 @@ pub(crate) struct PathWalk<'a> {
     misused: MisuseSet,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
+    /// Whether it has micro instructions: pointers on the chip are numbers then.
+    is_micro: bool,
     fifos: Fifos,
     /// By operation of a mixed kernel: the kind of core that runs it.
     kinds: Vec<Option<tessera_ir::Core>>,
@@ -222,6 +225,7 @@ pub(crate) fn walk(
         at: None,
         misused: MisuseSet::default(),
         written: FxHashSet::default(),
+        is_micro: func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_))),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
         counts: FxHashMap::default(),
@@ -339,6 +343,7 @@ impl<'a> PathWalk<'a> {
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
                 self.new_tile(value).map_or(AbstractValue::None, AbstractValue::Tile)
             }
+            Type::Ptr(..) if self.is_chip_pointer(value) => AbstractValue::Int(self.fresh()),
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
                 let at = self.fresh();
                 self.view_of_type(ty, Place { root: Root::Anywhere, at })
@@ -377,11 +382,12 @@ impl<'a> PathWalk<'a> {
 
     fn op(&mut self, id: OpId, op: &'a Op) -> Explored {
         match &op.kind {
+            OpKind::Pto(opcode, _) if self.is_micro && self.chip_pointer(id, op, *opcode) => {}
             OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
+            OpKind::Micro(_) => return self.micro(id, op),
+            _ if op.is_vecscope() => return self.vecscope(id, op),
             OpKind::Other(_) if op.id_array().is_some() => self.ids(id, op),
-            OpKind::Micro(_) | OpKind::Other(_) | OpKind::Call(_) => {
-                op.results.iter().for_each(|value| self.unknown(*value))
-            }
+            OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
             OpKind::Constant(value) => self.constant(op, *value),
             OpKind::Dense(_) => op.results.iter().for_each(|value| self.argument(*value)),
             OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) => self.compute(op),
