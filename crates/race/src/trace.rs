@@ -260,6 +260,8 @@ pub struct Trace {
     pub rising: FxHashMap<OpId, OpId>,
     /// Is the order left to the assembler (sync.md 3)?
     pub automatic: bool,
+    /// Whether the process meets micro instructions.
+    pub is_micro: bool,
     /// Races inside of vecscopes.
     pub scopes: Vec<InScope>,
     /// What of a vecscope is not known, and why.

@@ -84,7 +84,7 @@ pub struct Detector<const W: usize> {
 impl<const W: usize> Detector<W> {
     pub fn new(text: Arc<KernelText>) -> Detector<W> {
         let processes = &text.processes;
-        let pipes = |(n, p): (usize, &source_map::ProcessText)| Pipes::new(n, p.automatic, text.profile);
+        let pipes = |(n, p): (usize, &source_map::ProcessText)| Pipes::new(n, (p.automatic, p.is_micro), text.profile);
         Detector {
             pipes: processes.iter().enumerate().map(pipes).collect(),
             memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),

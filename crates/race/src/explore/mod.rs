@@ -218,6 +218,7 @@ pub(crate) fn walk(
             core: subject.core,
             turns: vec![SmallVec::new()],
             automatic: subject.automatic,
+            is_micro: is_micro(func),
             ..Trace::default()
         },
         symbols,
@@ -225,7 +226,7 @@ pub(crate) fn walk(
         at: None,
         misused: MisuseSet::default(),
         written: FxHashSet::default(),
-        is_micro: func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_))),
+        is_micro: is_micro(func),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
         counts: FxHashMap::default(),
@@ -260,6 +261,11 @@ pub(crate) fn walk(
     walk.trace.steps = walk.steps;
     walk.choices.symbols = walk.symbols;
     Ok(walk.trace)
+}
+
+/// Whether a function has micro instructions.
+pub(crate) fn is_micro(func: &Func) -> bool {
+    func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_)))
 }
 
 impl<'a> PathWalk<'a> {
