@@ -5,6 +5,8 @@ mod loops;
 use super::block_merge::BlockMerge;
 use super::code::*;
 use super::cores::{Links, Process, Wait};
+use super::micro::{MicroState, MicroValue};
+use super::micro_order::ScopeLog;
 use super::record::Recorder;
 use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -57,6 +59,10 @@ pub struct Exec<'a> {
     pub ints: Vec<i64>,
     pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
+    /// Registers, masks, streams, and what micro instructions leave for others.
+    pub micro: MicroState,
+    /// What the vecscope that runs has done, where somebody looks for races.
+    pub scope_log: Option<Box<ScopeLog>>,
     pub block: u32,
     pub found: Warnings,
     pub printed: Vec<Printed>,
@@ -106,6 +112,8 @@ impl<'a> Exec<'a> {
             ints: vec![0; program.ints],
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
+            micro: MicroState::new(program.micros),
+            scope_log: None,
             block: 0,
             found: Warnings::default(),
             printed: Vec::new(),
@@ -131,6 +139,8 @@ impl<'a> Exec<'a> {
         let cx = self.cx;
         self.block = block;
         self.engine.config = Attrs::default();
+        self.micro.reset();
+        self.scope_log = None;
         (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
         self.engine.waiting.clear();
@@ -250,6 +260,9 @@ impl<'a> Exec<'a> {
             if !self.engine.waiting.is_empty() && !c.reads_no_bytes() {
                 self.settle()?;
             }
+            if self.scope_log.is_some() {
+                self.log_number(c);
+            }
             match c {
                 Code::Set { dst, value } => self.set(*dst, *value),
                 Code::Arith { op, width, dst, a, b, at } => {
@@ -289,6 +302,7 @@ impl<'a> Exec<'a> {
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
                 Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+                Code::Micro(op) => self.micro(op).map_err(|e| self.at(op.at, e))?,
                 Code::CoreSyncOp(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
@@ -364,6 +378,7 @@ impl<'a> Exec<'a> {
                 self.set(slot, self.int(*id));
                 self.set(defined, 1);
             }
+            Support::Micro(support) => self.micro_support(at, support)?,
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {
@@ -376,6 +391,9 @@ impl<'a> Exec<'a> {
 
     /// Hands values on, all at once.
     fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
+        if self.scope_log.is_some() {
+            self.log_hands(hands);
+        }
         match hands {
             [] => {}
             [one] => {
@@ -402,6 +420,9 @@ impl<'a> Exec<'a> {
             BlockArgCopy::Global { to, from } => {
                 BlockArgValue::Global(to, Box::new(self.globals[from.index()].clone()))
             }
+            BlockArgCopy::Micro { to, from } => {
+                BlockArgValue::Micro(to, self.micro.values.get(from.index()).cloned().unwrap_or_default())
+            }
         }
     }
 
@@ -411,6 +432,11 @@ impl<'a> Exec<'a> {
             BlockArgValue::Int(to, value) => self.set(to, value),
             BlockArgValue::Tile(to, object) => self.set_tile(to, object),
             BlockArgValue::Global(to, global) => self.globals[to.index()] = *global,
+            BlockArgValue::Micro(to, value) => {
+                if let Some(slot) = self.micro.values.get_mut(to.index()) {
+                    *slot = value;
+                }
+            }
         }
     }
 }
@@ -448,4 +474,5 @@ enum BlockArgValue {
     Int(IntSlot, i64),
     Tile(TileSlot, TileId),
     Global(GlobalSlot, Box<Global>),
+    Micro(MicroSlot, MicroValue),
 }

@@ -108,6 +108,14 @@ impl Call {
         self.items.iter().map(Item::count).sum()
     }
 
+    /// The pipe that it runs on; none where its text names one.
+    pub fn pipe(&self) -> Option<tessera_isa::ops::Pipe> {
+        let mut parts = self.row.pipe.split("; ");
+        let usual = parts.next().unwrap_or_default();
+        let own = parts.find_map(|part| part.strip_prefix(self.name).map(str::trim)).unwrap_or(usual);
+        tessera_isa::ops::Pipe::ALL.iter().copied().find(|pipe| pipe.cpp().strip_prefix("PIPE_") == Some(own))
+    }
+
     /// The number of the operand that plays a role of the row: operands outside of groups come first in every text.
     pub fn operand(&self, name: &str) -> Option<usize> {
         let plain =

@@ -670,6 +670,13 @@ pub fn values(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
     }
 }
 
+/// The bytes that a load reads, whichever lanes look at them; none where only a run knows.
+pub fn load_footprint(inst: &Inst<'_>, known: &[Known]) -> Option<Vec<(i64, i64)>> {
+    let Sem::Load(_) = inst.call.row.sem else { return None };
+    let runs = memory::footprint(inst, known)?;
+    Some(runs.iter().filter(|run| run.len > 0).map(|run| (run.at, run.at + run.len as i64)).collect())
+}
+
 /// A run of bytes on the chip lies in its memory.
 fn in_bounds(inst: &Inst<'_>, run: &Run) -> Result<(), Found> {
     let Some(size) = run.space.size() else { return Ok(()) };

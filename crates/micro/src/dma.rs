@@ -1,7 +1,7 @@
 //! Transfers between memories: rows of bytes in loops, with padding (micro/memory.md 2 and 3).
 
 use crate::call::Inst;
-use crate::check::{self, Found, Known, broken, dma_space};
+use crate::check::{self, Found, Known, broken};
 use crate::run::{Core, Issue, Place, Specials, Value, scalar_bits};
 use crate::table::{Dma, Sem, Space};
 use smallvec::SmallVec;
@@ -56,7 +56,7 @@ impl Transfer {
         let burst = inst.call.group("nburst").map(|g| [int(g.start), int(g.start + 1), int(g.start + 2)]);
         let (mut blocks, mut pad) = (None, None);
         let mut loops: SmallVec<[Loop; 4]> = SmallVec::new();
-        let mut registers = |loops: &mut SmallVec<[Loop; 4]>, direction: usize| {
+        let registers = |loops: &mut SmallVec<[Loop; 4]>, direction: usize| {
             for n in 0..2 {
                 let of = |k: usize| specials.map(|(s, _)| s.loops[direction][k]);
                 loops.push(Loop { count: of(n), src: of(2 + 2 * n), dst: of(3 + 2 * n) });
@@ -386,9 +386,4 @@ pub fn footprint(
     }
     let rows = t.starts()?.flat_map(|[s, d]| [(0, src + s, len as u64, false), (1, dst + d, image as u64, true)]);
     Some(rows.filter(|row| row.2 > 0).collect())
-}
-
-/// The memory that an operand of a register-level copy must point to.
-pub fn copy_space(name: &str, operand: usize) -> Space {
-    dma_space(name, operand)
 }

@@ -563,6 +563,33 @@ pub(crate) fn permute(issue: &Issue<'_, '_>, sem: Permute, core: &mut Core<'_>) 
     })
 }
 
+/// How many lanes a mask of the name's granularity has.
+pub(crate) fn lanes_of(call: &crate::Call) -> usize {
+    BYTES / call.name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<usize>().ok()).map_or(1, |bits| bits / 8)
+}
+
+/// The mask of the first lanes of a count.
+pub(crate) fn below_of(call: &crate::Call, count: u32) -> Mask {
+    Mask::from_lanes(BYTES / lanes_of(call), |k| Some((k as u32) < count))
+}
+
+/// The mask of a pattern.
+pub(crate) fn pattern_of(call: &crate::Call) -> Mask {
+    let size = call.name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<usize>().ok()).map_or(1, |bits| bits / 8);
+    let lanes = BYTES / size;
+    let word = call.word(0).unwrap_or("PAT_ALL");
+    let set = |k: usize| match word {
+        "PAT_ALL" => true,
+        "PAT_ALLF" => false,
+        "PAT_H" => k < lanes / 2,
+        "PAT_Q" => k < lanes / 4,
+        "PAT_M3" => k % 3 == 0,
+        "PAT_M4" => k % 4 == 0,
+        word => word.strip_prefix("PAT_VL").and_then(|n| n.parse().ok()).is_some_and(|n: usize| k < n),
+    };
+    Mask::from_lanes(size, |k| Some(set(k)))
+}
+
 pub(crate) fn predicate(issue: &Issue<'_, '_>, sem: Predicate, core: &mut Core<'_>) -> Result<Results, Found> {
     let name = issue.inst.call.name;
     let size = name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<usize>().ok()).map_or(1, |bits| bits / 8);
@@ -579,19 +606,7 @@ pub(crate) fn predicate(issue: &Issue<'_, '_>, sem: Predicate, core: &mut Core<'
         (None, _) => None,
     };
     Ok(match sem {
-        Predicate::Pattern => {
-            let word = issue.inst.call.word(0).unwrap_or("PAT_ALL");
-            let set = |k: usize| match word {
-                "PAT_ALL" => true,
-                "PAT_ALLF" => false,
-                "PAT_H" => k < lanes / 2,
-                "PAT_Q" => k < lanes / 4,
-                "PAT_M3" => k % 3 == 0,
-                "PAT_M4" => k % 4 == 0,
-                word => word.strip_prefix("PAT_VL").and_then(|n| n.parse().ok()).is_some_and(|n: usize| k < n),
-            };
-            one(Mask::from_lanes(size, |k| Some(set(k))))
-        }
+        Predicate::Pattern => one(pattern_of(issue.inst.call)),
         Predicate::Below => {
             let given = issue.int("c") as i32;
             if given < 0 {
@@ -601,7 +616,7 @@ pub(crate) fn predicate(issue: &Issue<'_, '_>, sem: Predicate, core: &mut Core<'
             }
             let count = given as u32;
             let rest = count.saturating_sub(lanes as u32);
-            let mask = Mask::from_lanes(size, |k| Some((k as u32) < count));
+            let mask = below_of(issue.inst.call, count);
             smallvec![Made::Mask(Box::new(mask)), Made::Int(i64::from(rest as i32))]
         }
         Predicate::Pack => one(Mask::from_fn(|k| match k.checked_sub(upper).filter(|k| *k < 128) {

@@ -10,8 +10,10 @@
 mod call;
 pub mod check;
 mod dma;
+pub mod footprint;
 mod lanes;
 mod memory;
+pub mod order;
 mod reg;
 pub mod run;
 mod sort;

@@ -108,7 +108,7 @@ fn pointer(inst: &Inst<'_>) -> Option<usize> {
 }
 
 /// The address that an access starts at: the pointer with its index; a form that moves the pointer starts at the pointer.
-fn address(inst: &Inst<'_>, known: &[Known]) -> Option<i64> {
+pub(crate) fn address(inst: &Inst<'_>, known: &[Known]) -> Option<i64> {
     let n = pointer(inst)?;
     let at = known.get(n)?.int()?;
     let size = inst.args.get(n)?.pointer()?.1 as i64;

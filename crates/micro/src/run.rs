@@ -159,17 +159,20 @@ pub(crate) fn scalar_bits(ty: Option<ScalarType>, raw: i64, lane: ScalarType) ->
     ScalarArg { role: Role::Scalar, ty, value: Some(value) }.bits(elem).unwrap_or(0) & elem.mask()
 }
 
+/// What the rules are asked with while an instruction runs.
+pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
+    let known = |arg: &Value<'_>| match arg {
+        Value::Int(v) => Known::Int(*v),
+        Value::Ptr(_, at) => Known::Int(*at),
+        Value::Mask(mask) => Known::Mask(**mask),
+        Value::Reg(_) | Value::Align(_) => Known::No,
+    };
+    args.iter().map(known).collect()
+}
+
 /// Checks and runs one instruction.
 pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Found> {
-    let known: SmallVec<[Known; 8]> = args
-        .iter()
-        .map(|arg| match arg {
-            Value::Int(v) => Known::Int(*v),
-            Value::Ptr(_, at) => Known::Int(*at),
-            Value::Mask(mask) => Known::Mask(**mask),
-            Value::Reg(_) | Value::Align(_) => Known::No,
-        })
-        .collect();
+    let known = known(args);
     check::values(inst, &known)?;
     let issue = Issue { inst, args };
     match inst.call.row.sem {
@@ -248,6 +251,22 @@ fn control(issue: &Issue<'_, '_>, first: i64, specials: &mut Specials) -> Result
         }
     }
     Results::new()
+}
+
+/// The mask that a pattern makes, whatever else happens; none of other instructions.
+pub fn pattern(call: &crate::Call) -> Option<Mask> {
+    (call.row.sem == Sem::Predicate(crate::Predicate::Pattern)).then(|| lanes::pattern_of(call))
+}
+
+/// The mask of the first lanes of a count; none of other instructions.
+pub fn below(call: &crate::Call, count: i64) -> Option<Mask> {
+    (call.row.sem == Sem::Predicate(crate::Predicate::Below)).then(|| lanes::below_of(call, count as u32))
+}
+
+/// What does not fit into the mask of a count; none of other instructions.
+pub fn rest(call: &crate::Call, count: i64) -> Option<i64> {
+    let is_below = call.row.sem == Sem::Predicate(crate::Predicate::Below);
+    is_below.then(|| i64::from((count as u32).saturating_sub(lanes::lanes_of(call) as u32) as i32))
 }
 
 /// Whether a class is one of vector loads and stores.

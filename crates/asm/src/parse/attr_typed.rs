@@ -9,8 +9,7 @@ use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind};
 
 /// Attributes that later versions of the dialect call otherwise.
-const LATER: &[(&str, AttrName)] =
-    &[("satmode", AttrName::SatMode), ("precisionType", AttrName::PrecisionMode)];
+const LATER: &[(&str, AttrName)] = &[("satmode", AttrName::SatMode), ("precisionType", AttrName::PrecisionMode)];
 
 impl Parser<'_> {
     /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.

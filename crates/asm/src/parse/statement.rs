@@ -198,6 +198,9 @@ impl Parser<'_> {
             let section = word.replace("pto.section_", "pto.section.");
             return self.section(results, section.trim_start_matches("pto."));
         }
+        if let Some(outcome) = self.micro(results, word) {
+            return outcome;
+        }
         let (bare, text_form) = match word.strip_prefix("pto.") {
             Some(mnemonic) => (mnemonic, TextForm::Ssa),
             None => (word, TextForm::Asm),

@@ -108,7 +108,10 @@ impl Check<'_> {
             (_, _, Some(slots)) => Some(init(format!("slot_num is {slots}"), "a FIFO has at least one slot")),
         };
         let earlier = |other: &OpId| {
-            fifo::pipe_id(self.func.op(*other)) == fifo::pipe_id(op) && self.func.home(*other) == self.func.home(id) && self.cores[other.index()] == Some(core) && *other != id
+            fifo::pipe_id(self.func.op(*other)) == fifo::pipe_id(op)
+                && self.func.home(*other) == self.func.home(id)
+                && self.cores[other.index()] == Some(core)
+                && *other != id
         };
         let inits = (0..self.func.ops.len() as u32).map(OpId);
         let mut inits = inits.filter(|at| matches!(fifo::part(self.func.op(*at)), Some(Part::Initialize(_))));
