@@ -8,7 +8,7 @@ use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Text, is_micro};
+use tessera_isa::ops::{IdArray, Text};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -227,9 +227,7 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
-            Pto::Other(name) if self.at_opaque() || is_micro(name) || IdArray::parse(name).is_some() => {
-                self.opaque(results, name)
-            }
+            Pto::Other(name) if self.at_opaque() || IdArray::parse(name).is_some() => self.opaque(results, name),
             Pto::Other(name) => self.other(results, name),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),

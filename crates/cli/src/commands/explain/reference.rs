@@ -10,7 +10,7 @@ use tessera::program::{Content, From};
 use tessera::{Diagnostic, Profile, Program};
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Text};
-use tessera_isa::rules::rule;
+use tessera_micro::rules::rule;
 
 /// How the intrinsics are declared: language, then one line each; taken from the generated files.
 const SIGNATURES: &str = include_str!("signatures.txt");
