@@ -1,4 +1,4 @@
-//! What programs have around the instructions: tiles, global memory, order, arithmetic.
+//! The parts of a program around the instructions: tiles, global memory, order, arithmetic.
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpId, OpKind, ScalarType, Type, ValueId};
@@ -104,7 +104,7 @@ impl Emitter<'_> {
                 self.order(op, opcode);
                 Ok(())
             }
-            Text::Ignored => Ok(()),
+            Text::Ignored | Text::Hint(_) => Ok(()),
             _ if matches!(opcode.info().sem, Sem::Prints) => {
                 let tile = self.tile(op, Role::Tile).or_else(|_| self.tile(op, Role::Src))?;
                 self.line(&format!("TPRINT({tile});"));

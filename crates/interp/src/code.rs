@@ -1,7 +1,7 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
 use super::micro::{MicroOp, MicroSupport, chip_space};
-use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, Type, ValueId, scalar};
+use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
@@ -128,7 +128,7 @@ pub struct Alloc {
     pub valid: [Option<Int>; 2],
 }
 
-/// TSUBVIEW and `pto.subset`: the destination becomes a view.
+/// TSUBVIEW and `pto.subview`: the destination becomes a view.
 #[derive(Debug)]
 pub struct Window {
     pub opcode: Opcode,
@@ -138,6 +138,8 @@ pub struct Window {
     pub result: Option<TileId>,
     pub row: Int,
     pub col: Int,
+    /// What is valid of it, where that is written.
+    pub valid: [Option<Int>; 2],
 }
 
 /// `make_tensor_view` and `partition_view`.
@@ -202,6 +204,8 @@ pub enum Code {
 pub struct Channel {
     pub dir: Dir,
     pub slots: u64,
+    /// Popped tiles that lie in the consumer's memory at a time (a2a3).
+    pub local_slots: u64,
     pub slot_size: u64,
     pub split: u8,
     pub name: String,
@@ -309,8 +313,10 @@ pub enum Support {
     // A rule that is broken here.
     Fault(&'static str, String),
     // An id out of an array of them, or into one.
-    GetId { ids: (IntSlot, u32), index: Int, to: IntSlot },
-    SetId { ids: (IntSlot, u32), index: Int, id: Int },
+    GetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, to: IntSlot },
+    SetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, id: Int },
+    // A new array, whose elements are not defined.
+    NewIds(IntSlot, u32),
     // Vecscopes, and pointers on the chip of a micro program.
     Micro(MicroSupport),
     // An order operation, with its id; only for whoever observes.
@@ -401,6 +407,7 @@ impl Code {
                     | Support::MakeView(_)
                     | Support::Partition(_)
                     | Support::AddPtr { .. }
+                    | Support::NewIds(..)
                     | Support::GetId { .. }
                     | Support::SetId { .. }
                     | Support::Order(_)
@@ -457,12 +464,16 @@ impl Program {
             Type::Micro(_) => Var::Micro(MicroSlot(next(&mut self.micros))),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
-            Type::Opaque(_) if ty.id_array().is_some() => {
-                let (first, count) = (self.ints, ty.id_array().unwrap_or_default());
-                self.ints += count;
-                Var::Ids(IntSlot(first as u32), count as u32)
-            }
-            Type::Event | Type::Opaque(_) => Var::Nothing,
+            Type::Event => Var::Nothing,
+            Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {
+                // Behind the elements stands of each whether it is defined.
+                Some(count) => {
+                    let first = self.ints;
+                    self.ints += 2 * count;
+                    Var::Ids(IntSlot(first as u32), count as u32)
+                }
+                None => Var::Nothing,
+            },
         }
     }
 }

@@ -155,6 +155,9 @@ impl<'a> Liveness<'a> {
                     Support::Window(window) => {
                         lose(self, window.src);
                         lose(self, window.dst);
+                        if window.valid.iter().any(Option::is_some) {
+                            self.resized(window.dst);
+                        }
                     }
                     Support::Address(Address { from: Var::Tile(slot), .. })
                     | Support::Dense { slot, .. }

@@ -11,7 +11,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::scalar_number;
 use tessera_isa::tile::Loc;
-use tessera_kernels::memory::Memories;
+use tessera_kernels::memory::{ArrayAccess, Memories};
 use tessera_kernels::{Failure, MemoryId, failure, internal_error, on_core};
 use tessera_micro::run::{Core, Made, Memory, Place, Specials, Value};
 use tessera_micro::{Align, Call, Inst, Mask, Reg, Space, Ty};
@@ -189,11 +189,6 @@ impl View<'_> {
         }
         let Some(memory) = self.memories.get_mut(id) else { return };
         let is_global = place.space == Space::Gm;
-        let run = std::iter::once((start, len));
-        let is_aside = is_global && !memory.claim(run.clone());
-        if is_aside {
-            memory.swap_aside();
-        }
         if let Some(to) = memory.as_mut().get_mut(start..start + len) {
             to.copy_from_slice(bytes);
         }
@@ -205,9 +200,6 @@ impl View<'_> {
         if is_global {
             memory.note_written(start, len);
             self.undefined += if is_defined { 0 } else { len as u64 };
-        }
-        if is_aside {
-            memory.sort_out(run);
         }
     }
 }
@@ -266,6 +258,10 @@ impl Memory for View<'_> {
             let what = format!("bytes {at} to {} of a buffer of {have} bytes are touched", end - 1);
             return Err(failure("gm-bounds", what, "give the argument a longer file, or stay inside it"));
         }
+        let access = if writes { ArrayAccess::READS_AND_WRITES } else { ArrayAccess::READS };
+        if let Some(memory) = self.memories.get_mut(MemoryId::new(place.unit as usize)) {
+            memory.touch([(at.max(0) as usize, len as usize)].into_iter(), access)?;
+        }
         Ok(())
     }
 }
@@ -276,9 +272,6 @@ impl Exec<'_> {
         if self.watch.is_some() {
             let what = format!("{} is not followed back to where its bytes come from", op.call.name);
             return Err(failure("not-executable", what, "trace a program of tile instructions"));
-        }
-        if self.foresight.is_some() {
-            return self.foresee_bytes();
         }
         if self.cx.blocks > 1 {
             self.engine.memories.set_writer(op.at.0);

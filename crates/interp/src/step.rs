@@ -2,9 +2,9 @@
 
 mod loops;
 
+use super::block_merge::BlockMerge;
 use super::code::*;
 use super::cores::{Links, Process, Wait};
-use super::footprint_analysis::FootprintAnalysis;
 use super::micro::{MicroState, MicroValue};
 use super::micro_order::ScopeLog;
 use super::record::Recorder;
@@ -14,7 +14,7 @@ use loops::STRIDE;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 use tessera_exec::engine::{Engine, Global};
-use tessera_ir::{Func, Module, OpId, ValueId, float, scalar};
+use tessera_ir::{Func, Module, OpId, ScalarType, StackSlots, ValueId, float, scalar};
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, why_not};
@@ -37,6 +37,8 @@ pub struct Context<'a> {
     pub progress: Option<&'a Progress>,
     /// The arguments that buffers are bound to.
     pub buffers: &'a [ValueId],
+    /// Where blocks on several threads leave what they wrote.
+    pub merge: Option<&'a BlockMerge>,
 }
 
 impl Context<'_> {
@@ -75,8 +77,6 @@ pub struct Exec<'a> {
     pub observer: Option<Box<dyn Observer + Send>>,
     /// The loops that it is in, with their rounds, where somebody is told.
     pub turns: Vec<(OpId, u64)>,
-    /// Notes what will be touched, and nothing runs; with whoever runs.
-    pub foresight: Option<Box<FootprintAnalysis>>,
     /// How many loops it is in, on the way to where it goes on.
     pub depth: usize,
     /// What the cores of the block share; with whoever runs.
@@ -123,7 +123,6 @@ impl<'a> Exec<'a> {
             loops: SmallVec::new(),
             observer: None,
             turns: Vec::new(),
-            foresight: None,
             depth: 0,
             links: None,
             waits: None,
@@ -146,7 +145,6 @@ impl<'a> Exec<'a> {
         self.began = self.engine.issued;
         self.engine.waiting.clear();
         self.engine.memories.clear_chip();
-        self.engine.memories.set_block(block);
         self.engine.objects.iter_mut().for_each(|o| o.restart());
         self.engine.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
@@ -209,13 +207,23 @@ impl<'a> Exec<'a> {
     }
 
     /// Where an id of an array of them lies.
-    fn id_slot(&self, (first, count): (IntSlot, u32), index: Int) -> Result<IntSlot, Failure> {
-        let index = self.int(index);
-        match u32::try_from(index).ok().filter(|n| *n < count) {
-            Some(n) => Ok(first.plus(n)),
-            None => {
+    /// The slot of an element, and the one that says whether it is defined.
+    fn id_slot(
+        &self,
+        (first, count): (IntSlot, u32),
+        shape: &StackSlots,
+        places: &[Int],
+    ) -> Result<[IntSlot; 2], Failure> {
+        let places: SmallVec<[i64; 4]> = places.iter().map(|place| self.int(*place)).collect();
+        match shape.element(&places) {
+            Ok(n) => Ok([first.plus(n as u32), first.plus(n as u32 + count)]),
+            Err((_, index)) if matches!(shape, StackSlots::Array { elem: ScalarType::Index, .. }) => {
                 let what = format!("an array of {count} ids has none at index {index}");
                 Err(failure("flag-id-range", what, "use an index inside the array"))
+            }
+            Err((dimension, index)) => {
+                let what = format!("index {index} of dimension {dimension} is outside of the local array");
+                Err(failure("local-bounds", what, "use an index inside the array"))
             }
         }
     }
@@ -311,9 +319,6 @@ impl<'a> Exec<'a> {
     }
 
     fn support(&mut self, at: OpId, support: &Support) -> Result<(), Failure> {
-        if self.foresight.is_some() && self.foresee_support(support)? {
-            return Ok(());
-        }
         match support {
             Support::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
             Support::Alloc(alloc) => self.alloc(at, alloc)?,
@@ -357,13 +362,21 @@ impl<'a> Exec<'a> {
                 self.engine.end_tile(*object)?;
                 self.set_tile(*slot, *object);
             }
-            Support::GetId { ids, index, to } => {
-                let slot = self.id_slot(*ids, *index)?;
+            Support::NewIds(first, count) => {
+                (*count..2 * count).for_each(|n| self.set(first.plus(n), 0));
+            }
+            Support::GetId { ids, shape, places, to } => {
+                let [slot, defined] = self.id_slot(*ids, shape, places)?;
+                if self.ints[defined.index()] == 0 {
+                    let what = "an element is read that was never set";
+                    return Err(failure("undefined-use", what, "set it first"));
+                }
                 self.set(*to, self.ints[slot.index()]);
             }
-            Support::SetId { ids, index, id } => {
-                let slot = self.id_slot(*ids, *index)?;
+            Support::SetId { ids, shape, places, id } => {
+                let [slot, defined] = self.id_slot(*ids, shape, places)?;
                 self.set(slot, self.int(*id));
+                self.set(defined, 1);
             }
             Support::Micro(support) => self.micro_support(at, support)?,
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),

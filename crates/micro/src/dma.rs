@@ -359,8 +359,10 @@ fn combine(core: &mut Core<'_>, from: (Place, i64), to: (Place, i64), len: i64, 
     };
     for k in (0..len).step_by(size as usize) {
         // What is undefined changes nothing.
-        if let (Some(new), Some(old)) = (element(core, from, k), element(core, to, k)) {
-            let bits = func.eval(elem, &[(elem, old), (elem, new)]).to_le_bytes();
+        if let (Some(new), Some(old)) = (element(core, from, k), element(core, to, k))
+            && let Some(bits) = func.eval(elem, &[(elem, old), (elem, new)])
+        {
+            let bits = bits.to_le_bytes();
             core.memory.put_all(to.0, (to.1 + k) as u64, bits.get(..size as usize).unwrap_or(&bits));
         }
     }

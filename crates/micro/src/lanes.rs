@@ -74,11 +74,11 @@ impl<'i, 'v> Operands<'i, 'v> {
         Mask::from_lanes(self.size, |i| Some(self.on(i)? && lane(i)?))
     }
 
-    fn unary(&self, func: Func, x: u64) -> u64 {
+    fn unary(&self, func: Func, x: u64) -> Option<u64> {
         func.eval(self.elem, &[(self.elem, x)])
     }
 
-    fn binary(&self, func: Func, x: u64, y: u64) -> u64 {
+    fn binary(&self, func: Func, x: u64, y: u64) -> Option<u64> {
         func.eval(self.elem, &[(self.elem, x), (self.elem, y)])
     }
 }
@@ -121,7 +121,7 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
             }
             reg(ops.masked(|i| {
                 let count = count(i)?.rem_euclid(i64::from(bits)) as u64;
-                Some(ops.binary(func, ops.get(0, i)?, count))
+                ops.binary(func, ops.get(0, i)?, count)
             }))
         }
         Lanes::Map(func @ (Func::Div | Func::Rem)) if !elem.is_float() => {
@@ -129,16 +129,16 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
             if let Some(i) = (0..ops.count()).find(zero) {
                 return issue.broken("zero", format!("the divisor of lane {i} is 0"), "mask the lane off");
             }
-            reg(ops.masked(|i| ops.all(i).map(|[x, y]| ops.binary(func, x, y))))
+            reg(ops.masked(|i| ops.all(i).and_then(|[x, y]| ops.binary(func, x, y))))
         }
         Lanes::Map(func @ (Func::Abs | Func::Neg | Func::Exp | Func::Log | Func::Sqrt | Func::Relu)) => {
-            reg(ops.masked(|i| ops.get(0, i).map(|x| ops.unary(func, x))))
+            reg(ops.masked(|i| ops.get(0, i).and_then(|x| ops.unary(func, x))))
         }
-        Lanes::Map(func) => reg(ops.masked(|i| ops.all(i).map(|[x, y]| ops.binary(func, x, y)))),
+        Lanes::Map(func) => reg(ops.masked(|i| ops.all(i).and_then(|[x, y]| ops.binary(func, x, y)))),
         Lanes::LeakyRelu => reg(ops.masked(|i| {
             let [x, y] = ops.all(i)?;
             let keeps = matches!(elem.decode(x), Number::Float(v) if v >= 0.0);
-            Some(if keeps { x } else { ops.binary(Func::Mul, y, x) })
+            if keeps { Some(x) } else { ops.binary(Func::Mul, y, x) }
         })),
         Lanes::Carry { subtracts } => {
             let given = issue.args.iter().filter_map(|v| if let Value::Mask(m) = v { Some(**m) } else { None }).nth(1);
@@ -192,7 +192,7 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
             reg(Reg::from_lanes(4, |i| {
                 let j = if narrow { 2 * i + odd } else { i };
                 match ops.on(j)? {
-                    true => ops.all(j).map(|[x, y]| Func::ExpDif.eval(Elem::F32, &[(elem, x), (elem, y)])),
+                    true => ops.all(j).and_then(|[x, y]| Func::ExpDif.eval(Elem::F32, &[(elem, x), (elem, y)])),
                     false => Some(0),
                 }
             }))
@@ -204,9 +204,9 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
                     return Some(0);
                 }
                 match ops.on(j / 2)? {
-                    true => ops.all(j / 2).map(|[x, s]| {
-                        let product = ops.binary(Func::Mul, x, s);
-                        convert::convert(Elem::F32, Elem::F16, product, "A", Some(false))
+                    true => ops.all(j / 2).and_then(|[x, s]| {
+                        let product = ops.binary(Func::Mul, x, s)?;
+                        Some(convert::convert(Elem::F32, Elem::F16, product, "A", Some(false)))
                     }),
                     false => Some(0),
                 }
@@ -217,14 +217,14 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
             reg(Reg::from_lanes(ops.size, |i| {
                 let start = ops.get(0, i)?;
                 let by = if down { -(i as i128) } else { i as i128 };
-                Some(match elem.decode(start) {
-                    Number::Int(s) => (s + by) as u64 & elem.mask(),
+                match elem.decode(start) {
+                    Number::Int(s) => Some((s + by) as u64 & elem.mask()),
                     // The sum in f32 is rounded once; the number of a lane is exact in it.
                     Number::Float(_) if elem == Elem::F32 => {
                         Func::Add.eval(elem, &[(elem, start), (elem, elem.encode_int(by, Overflow::Infinity))])
                     }
-                    Number::Float(s) => elem.encode_f64(s + by as f64, Overflow::Infinity),
-                })
+                    Number::Float(s) => Some(elem.encode_f64(s + by as f64, Overflow::Infinity)),
+                }
             }))
         }
         Lanes::Convert => reg(converted(&ops)),
@@ -241,7 +241,7 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
                 Some("ge") => Cmp::Ge,
                 _ => Cmp::Eq,
             };
-            let holds = |x, y| Func::Compare(cmp).eval(Elem::U8, &[(elem, x), (elem, y)]) == 1;
+            let holds = |x, y| Func::Compare(cmp).eval(Elem::U8, &[(elem, x), (elem, y)]) == Some(1);
             smallvec![Made::Mask(Box::new(ops.marked(|i| ops.all(i).map(|[x, y]| holds(x, y)))))]
         }
         Lanes::Select => {
@@ -395,14 +395,14 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Found> {
     };
     let extreme = |func: Func, lanes: std::ops::Range<usize>| {
         let start = neutral(elem, func);
-        lanes.map(|i| lane(i, start)).try_fold(start, |a, b| Some(ops.binary(func, a, b?)))
+        lanes.map(|i| lane(i, start)).try_fold(start, |a, b| ops.binary(func, a, b?))
     };
     Ok(match sem {
         Fold::Sum => {
             let to = issue.inst.results.first().and_then(|ty| ty.lane()).unwrap_or(ops.lane);
             let (wide, to_size) = (lane_elem(to), (lane_bits(to) / 8) as usize);
             let values: Option<Vec<u64>> = (0..count).map(|i| lane(i, 0)).collect();
-            let total = values.map(|values| {
+            let total = values.and_then(|values| {
                 let widened = values.into_iter().map(|v| match elem.decode(v) {
                     Number::Int(v) => v as u64 & wide.mask(),
                     Number::Float(_) => v,
@@ -422,7 +422,8 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Found> {
         Fold::Mark(func) => {
             let value = extreme(func, 0..count);
             let equal = |x: u64, y: u64| {
-                elem.is_nan(x) && elem.is_nan(y) || Func::Compare(Cmp::Eq).eval(Elem::U8, &[(elem, x), (elem, y)]) == 1
+                elem.is_nan(x) && elem.is_nan(y)
+                    || Func::Compare(Cmp::Eq).eval(Elem::U8, &[(elem, x), (elem, y)]) == Some(1)
             };
             let mask = match value {
                 Some(value) => ops.marked(|i| ops.get(0, i).map(|x| equal(x, value))),
@@ -437,13 +438,13 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Found> {
                 (false, _) => Some(0),
                 (true, Func::Add) => {
                     let values: Option<Vec<u64>> = (g * n..(g + 1) * n).map(|i| lane(i, 0)).collect();
-                    values.map(|values| tree(elem, values))
+                    values.and_then(|values| tree(elem, values))
                 }
                 (true, func) => extreme(func, g * n..(g + 1) * n),
             }))
         }
         Fold::Pairs => reg(Reg::from_lanes(size, |k| match k < count / 2 {
-            true => Some(ops.binary(Func::Add, lane(2 * k, 0)?, lane(2 * k + 1, 0)?)),
+            true => ops.binary(Func::Add, lane(2 * k, 0)?, lane(2 * k + 1, 0)?),
             false => Some(0),
         })),
         Fold::Histogram => {
@@ -473,12 +474,12 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Found> {
 }
 
 /// A sum as a tree of neighbours, every sum rounded to the type; at last plus +0 (vector.md 6).
-fn tree(elem: Elem, mut values: Vec<u64>) -> u64 {
+fn tree(elem: Elem, mut values: Vec<u64>) -> Option<u64> {
     let add = |x: u64, y: u64| Func::Add.eval(elem, &[(elem, x), (elem, y)]);
     while values.len() > 1 {
-        values = values.chunks(2).map(|pair| if let [x, y] = pair { add(*x, *y) } else { 0 }).collect();
+        values = values.chunks(2).map(|pair| add(*pair.first()?, *pair.get(1)?)).collect::<Option<_>>()?;
     }
-    add(values.first().copied().unwrap_or(0), 0)
+    add(*values.first()?, 0)
 }
 
 pub(crate) fn permute(issue: &Issue<'_, '_>, sem: Permute, core: &mut Core<'_>) -> Result<Results, Found> {

@@ -1,5 +1,5 @@
 //! Placement that never makes a race (sync.md 3): in a manual process two tiles share bytes only where every access of one
-//! happens before every access of the other.
+//! is ordered with every access of the other. Where there are too many paths to tell, liveness decides.
 
 use crate::channels::Channels;
 use crate::explore::{AnalysisInput, Core, PathChoices, walk};
@@ -16,7 +16,7 @@ use tessera_plan::{Placement, Sharing, plan, plan_with};
 /// More pairs of accesses than this are not compared: the tiles stay apart.
 const MAX_PAIRS: usize = 20_000_000;
 
-/// Places the automatic tiles of an inlined function, for whoever orders its pipes.
+/// Places the automatic tiles of an inlined function whose pipes are ordered by the program.
 pub fn place(
     module: &Module,
     func: &Func,
@@ -29,21 +29,21 @@ pub fn place(
     if all.iter().all(|core| mode(core) == Mode::Auto) {
         return plan(module, func, profile, keep);
     }
-    // Where there is room for all of them nobody shares.
+    // If there is room for all tiles, none share bytes.
     plan_with(module, func, profile, keep, Sharing::Never).or_else(|_| {
         let apart: Option<Vec<DependenceDistance>> =
             all.iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
         let is_apart = |a: ValueId, b: ValueId, apart: &DependenceDistance| apart.contains(&(a.min(b), a.max(b)));
         let may_share =
-            |a: ValueId, b: ValueId| apart.as_ref().is_some_and(|all| !all.iter().any(|apart| is_apart(a, b, apart)));
+            |a: ValueId, b: ValueId| apart.as_ref().is_none_or(|all| !all.iter().any(|apart| is_apart(a, b, apart)));
         plan_with(module, func, profile, keep, Sharing::Where(&may_share))
     })
 }
 
-/// Pairs of tiles of which neither is done with before the other begins, on some path of a process.
+/// Pairs of tiles with two accesses that nothing orders, on some path of a process.
 type DependenceDistance = FxHashSet<(ValueId, ValueId)>;
 
-/// Those of a process, or none where nobody can tell.
+/// The dependences of a process, or none if the analysis is inconclusive.
 fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mode)) -> Option<DependenceDistance> {
     let placement = Placement::unplaced(func);
     let automatic = mode == Mode::Auto;
@@ -67,12 +67,13 @@ fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mo
         let tiles: Vec<(ValueId, Vec<usize>)> = tiles.into_iter().collect();
         for (n, (a, of_a)) in tiles.iter().enumerate() {
             for (b, of_b) in &tiles[n + 1..] {
-                let all_before = |x: &[usize], y: &[usize]| x.iter().all(|x| y.iter().all(|y| order.precedes(*x, *y)));
+                // Lives that overlap in the program never share; the turns of a loop are lives of their own.
+                let is_ordered = |x: usize, y: usize| order.precedes(x, y) || order.precedes(y, x);
                 pairs += of_a.len() * of_b.len();
                 if pairs > MAX_PAIRS {
                     return None;
                 }
-                if !all_before(of_a, of_b) && !all_before(of_b, of_a) {
+                if !of_a.iter().all(|x| of_b.iter().all(|y| is_ordered(*x, *y))) {
                     apart.insert((*a.min(b), *a.max(b)));
                 }
             }

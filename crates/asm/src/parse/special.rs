@@ -31,6 +31,7 @@ impl Parser<'_> {
     /// An instruction with a shape of its own; the mnemonic has been read.
     pub(super) fn special(&mut self, results: &Results, opcode: Opcode, form: TextForm) -> Res<()> {
         let mut draft = Draft::default();
+        let mut is_inferred = false;
         match opcode.info().text {
             Text::Alloc => self.alloc_tile(&mut draft)?,
             Text::Assign => self.tassign(&mut draft, results)?,
@@ -43,7 +44,7 @@ impl Parser<'_> {
             Text::Partition => {
                 self.two_lists(&mut draft, ["offsets", "sizes"])?;
                 draft.entries = self.optional_dictionary()?;
-                self.first_and_result(&mut draft)?;
+                is_inferred = self.view_and_window(&mut draft)?;
             }
             Text::AddPtr => {
                 self.plays(&mut draft, Role::Global)?;
@@ -82,6 +83,7 @@ impl Parser<'_> {
                 draft.types.push(if self.eat(Tok::Colon) { self.ty()? } else { usual });
             }
             Text::Pipe(text) => self.pipe_text(&mut draft, results, opcode, text)?,
+            Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
             Text::Attributes | Text::Ignored => {}
             _ => {
                 self.synchronisation(&mut draft)?;
@@ -92,7 +94,11 @@ impl Parser<'_> {
             }
         }
         let loc = self.tail(&mut draft.entries)?;
-        self.finish_special(results, opcode, form, draft, loc)
+        self.finish_special(results, opcode, form, draft, loc)?;
+        if is_inferred && let Some(made) = results.names.first().and_then(|(name, _)| self.scope.find(*name)) {
+            self.scope.windows.insert(made);
+        }
+        Ok(())
     }
 
     /// Looks the operands up, checks that their types play their roles, and puts the operation into the block.
@@ -123,8 +129,10 @@ impl Parser<'_> {
             };
             let Some(operand) = self.resolve(raw, *role, usual) else { continue };
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
-                // Events take any role; they have no effect here.
-                if !ty.plays(*role) && *ty != Type::Event {
+                // Events take any role; they have no effect here. What is synchronised or given the address of the flags
+                // may be anything (sync.md 2, isa/today.md 3).
+                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events));
+                if !ty.plays(*role) && *ty != Type::Event && !any {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));
                     let text = format!("{role} of {opcode} cannot be {written}, which is {}", print_type(ty));
                     let _: Res<()> = self.fail("type-mismatch", raw.span, text, "give an operand of the right kind");
@@ -188,6 +196,7 @@ impl Parser<'_> {
         {
             let value = self.define(name, (super::UNKNOWN, raw.span), Def::Input, raw.span);
             self.scope.forward.insert(value);
+            self.scope.named_first.insert(value);
         }
     }
 
@@ -276,6 +285,37 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `all #pto.address_space<gm>`, `%v single_cache_line : T`, `#pto.fence_scope<gm>`.
+    fn hint(&mut self, draft: &mut Draft, opcode: Opcode, words: &[&str]) -> Res<()> {
+        loop {
+            let (start, at_location) = (self.tok.span, self.at_location());
+            match self.tok.kind {
+                Tok::Percent if !self.tok.first => {
+                    self.plays(draft, Role::Scalar)?;
+                    continue;
+                }
+                Tok::Word if !self.tok.first && !at_location => {
+                    self.bump();
+                }
+                Tok::Hash if !self.tok.first => {
+                    self.attr()?;
+                }
+                _ => break,
+            }
+            let span = start.to(self.prev);
+            let written = self.expand(self.slice(span));
+            if !words.contains(&written.as_str()) {
+                let text = format!("{opcode} does not know {}", shown(&written));
+                return self.fail("syntax-attribute", span, text, format!("write {}", words.join(" or ")));
+            }
+            draft.words.push(written);
+        }
+        if self.eat(Tok::Colon) {
+            self.operand_types(draft)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn plays(&mut self, draft: &mut Draft, role: Role) -> Res<Raw> {
         let raw = self.operand()?;
         draft.operands.push((role, raw));
@@ -290,6 +330,43 @@ impl Parser<'_> {
         }
         set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &types);
         Ok(types.into_iter().skip(draft.operands.len()).collect())
+    }
+
+    /// `: T [-> T]`: the types of a view and of its window. A window of another rank, or without a type, has the view's
+    /// rank and the extents that are constants (isa/today.md 3).
+    fn view_and_window(&mut self, draft: &mut Draft) -> Res<bool> {
+        self.expect(Tok::Colon, "`:` and the types")?;
+        let from = self.ty()?;
+        set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![from]);
+        self.write_rank(draft);
+        let written = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
+        let numbers: Vec<Raw> =
+            draft.operands.iter().filter(|(r, _)| *r == Role::Number).map(|(_, raw)| *raw).collect();
+        let rank = numbers.len() / 2;
+        let dims = written.and_then(|(id, _)| match self.module.types.get(id) {
+            Type::View(view) => Some(view.dims.clone()),
+            _ => None,
+        });
+        if let Some(ty) = written.filter(|_| dims.as_ref().is_none_or(|dims| dims.len() == rank)) {
+            draft.types.push(ty);
+            return Ok(false);
+        }
+        let Some(elem) = self.module.types.get(from.0).global_elem() else {
+            draft.types.push(written.unwrap_or(from));
+            return Ok(false);
+        };
+        if let (Some(dims), Some((_, at))) = (&dims, written)
+            && let Some(extra) = dims.iter().take(dims.len().saturating_sub(rank)).find(|n| **n != Some(1))
+        {
+            let extra = extra.map_or("?".into(), |n| n.to_string());
+            let text = format!("a window of {rank} dimensions gets a leading extent of {extra}");
+            return self.fail("type-mismatch", at, text, "add or drop leading extents of 1 only");
+        }
+        let extent = |raw: &Raw| self.constant_of(raw).and_then(|n| u64::try_from(n).ok());
+        let dims = numbers.iter().skip(rank).map(extent).collect();
+        let window = self.module.types.intern(Type::View(ViewType { partition: true, dims, elem }));
+        draft.types.push((window, written.map_or(from.1, |(_, at)| at)));
+        Ok(true)
     }
 
     /// `: T -> T`: the types of the first operand and of the result.
@@ -348,18 +425,19 @@ impl Parser<'_> {
             self.expect(Tok::Comma, "`,`")?;
             self.plays(draft, role)?;
         }
+        draft.entries = self.optional_dictionary()?;
         if self.eat(Tok::Colon) {
             self.operand_types(draft)?;
         }
         Ok(())
     }
 
-    /// `%t[%r, %c] sizes [n, m] : T`.
+    /// `%t[%r, %c] sizes [n, m] [valid [%r, %c]] : T [-> T]`.
     fn subset(&mut self, draft: &mut Draft) -> Res<()> {
         self.plays(draft, Role::Src)?;
         let at = self.list()?;
         let [row, col] = at.as_slice() else {
-            let text = format!("subset takes a row and a column, and {} numbers are written", at.len());
+            let text = format!("subview takes a row and a column, and {} numbers are written", at.len());
             return self.fail("operand-count", self.prev, text, "write %t[%row, %col]");
         };
         draft.operands.extend([(Role::Row, *row), (Role::Col, *col)]);
@@ -372,40 +450,69 @@ impl Parser<'_> {
         let cols = self.integer()?;
         self.close(Tok::RBracket, open)?;
         draft.sizes = Some([rows, cols].map(|n| u64::try_from(n).unwrap_or(u64::MAX)));
+        if self.eat_word("valid") {
+            let valid = self.list()?;
+            let [rows, cols] = valid.as_slice() else {
+                let text = format!("valid takes rows and columns, and {} numbers are written", valid.len());
+                return self.fail("operand-count", self.prev, text, "write valid [%rows, %cols]");
+            };
+            draft.operands.extend([(Role::ValidRow, *rows), (Role::ValidCol, *cols)]);
+        }
         draft.entries = self.optional_dictionary()?;
         self.expect(Tok::Colon, "`:` and the source's type")?;
         let ty = self.ty()?;
         set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![ty]);
-        // `-> T` restates what follows from the sizes; it is checked below.
+        // `-> T` restates what follows from the sizes, and says what is valid; it is checked below.
         if self.eat(Tok::Arrow) {
             draft.types.push(self.ty()?);
         }
         Ok(())
     }
 
-    /// The result has the sizes as declared and valid extents and the source's other fields (syntax.md 4).
+    /// The result has the sizes as declared extents and the source's other fields; its valid extents are those that are
+    /// written, else its type's, else the sizes (isa/today.md 5.1).
     fn subset_type(&mut self, draft: &mut Draft, start: Span) -> Res<()> {
         let src = draft.operands.first().map(|(_, raw)| *raw);
         let ty = src.and_then(|raw| self.raw_type(&raw));
         let (Some(raw), Some([rows, cols]), Some(Type::Tile(tile))) =
             (src, draft.sizes, ty.map(|id| self.module.types.get(id)))
         else {
-            let text = "subset takes a tile and the sizes of a window";
-            return self.fail("syntax-form", start.to(self.prev), text, "write pto.subset %t[%r, %c] sizes [n, m] : T");
+            let text = "subview takes a tile and the sizes of a window";
+            let help = "write pto.subview %t[%r, %c] sizes [n, m] : T -> T";
+            return self.fail("syntax-form", start.to(self.prev), text, help);
         };
         let mut tile = *tile;
         (tile.rows, tile.cols) = (rows, cols);
-        (tile.v_row, tile.v_col) = (Extent::Static(rows), Extent::Static(cols));
+        let given = [Role::ValidRow, Role::ValidCol].map(|role| {
+            let raw = draft.operands.iter().find(|(r, _)| *r == role).map(|(_, raw)| raw)?;
+            let extent = |n| u64::try_from(n).map_or(Extent::Dynamic, Extent::Static);
+            Some(self.constant_of(raw).map_or(Extent::Dynamic, extent))
+        });
+        let written = draft.types.first().copied();
+        let of_type = written.and_then(|(id, _)| match self.module.types.get(id) {
+            Type::Tile(tile) => Some([tile.v_row, tile.v_col]),
+            _ => None,
+        });
+        let [v_row, v_col] = [(0, rows), (1, cols)].map(|(axis, size)| {
+            let given = given[axis];
+            match of_type.map(|of_type| of_type[axis]) {
+                // A constant that differs from the type is told below; another value is told when it is known.
+                Some(Extent::Static(n)) if given.is_none_or(|g| g == Extent::Dynamic) => Extent::Static(n),
+                Some(Extent::Dynamic) => Extent::Dynamic,
+                _ => given.unwrap_or(Extent::Static(size)),
+            }
+        });
+        (tile.v_row, tile.v_col) = (v_row, v_col);
         let id = self.module.types.intern(Type::Tile(tile));
         let span = raw.ty.map_or(raw.span, |(_, span)| span);
-        if let Some((written, at)) = draft.types.first()
-            && !self.module.types.get(*written).same(self.module.types.get(id), self.profile())
+        if let Some((written, at)) = written
+            && !self.module.types.get(written).same(self.module.types.get(id), self.profile())
         {
-            let (is, written) = (self.type_text(id), self.type_text(*written));
-            let text = format!("the result of subset is {is}, and {written} is written");
-            return self.fail("type-mismatch", *at, text, "leave the result's type out");
+            let (is, written) = (self.type_text(id), self.type_text(written));
+            let text = format!("the result of subview is {is}, and {written} is written");
+            return self.fail("type-mismatch", at, text, "write the window's type, or leave it out");
         }
-        draft.types = smallvec![(id, span)];
+        draft.types = smallvec![(id, written.map_or(span, |(_, at)| at))];
         Ok(())
     }
 

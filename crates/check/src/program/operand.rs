@@ -39,7 +39,7 @@ impl Walk<'_> {
             }
             Text::Attributes | Text::Value => self.configure(op, opcode),
             Text::Number | Text::Pipe(_) => self.set_unknowns(&op.results),
-            Text::Ignored | Text::AsWritten => {}
+            Text::Ignored | Text::AsWritten | Text::Hint(_) => {}
             Text::Forms | Text::Subset => self.on_tiles(op, opcode, form),
         }
     }
@@ -212,7 +212,12 @@ impl Walk<'_> {
     /// What an instruction changes besides bytes.
     fn after(&mut self, op: &Op, inst: &Inst, operands: &[Operand]) {
         match inst.op.binds(inst.profile) {
-            Some(Bind::Window) => self.window(inst, operands),
+            Some(Bind::Window) => {
+                self.window(inst, operands);
+                if let Some((_, dst, _)) = self.ends(operands) {
+                    self.window_size(op, dst);
+                }
+            }
             Some(Bind::Bytes) => self.rebind(op, operands),
             Some(Bind::Storage) => self.share(operands),
             Some(Bind::Scale) => self.scale_of(operands),

@@ -210,6 +210,20 @@ impl Walk<'_> {
         }
     }
 
+    /// What is valid of a window: what is written, where its type leaves it open (isa/today.md 5.1).
+    pub(super) fn window_size(&mut self, op: &Op, id: usize) {
+        let [rows, cols] = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).map(|o| o.arg));
+        if rows.is_some() || cols.is_some() {
+            return self.size(op, id, rows, cols);
+        }
+        let tile = self.state.objects[id].tile;
+        if op.opcode() == Some(Opcode::Subset) && [tile.v_row, tile.v_col].contains(&Extent::Dynamic) {
+            let what = format!("the window {tile} has `?` for an extent, and no valid region is written");
+            let fault = Fault::new("valid-unset", what).help("write valid [%rows, %cols] behind the sizes");
+            self.found(op, &[], fault);
+        }
+    }
+
     fn size(&mut self, op: &Op, id: usize, rows: Option<Arg>, cols: Option<Arg>) {
         let Some((tile, _)) = self.sound(id) else { return };
         let given = [rows, cols];

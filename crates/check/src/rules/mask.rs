@@ -57,6 +57,10 @@ pub(super) fn room(inst: &Inst, rule: Rule) -> Option<Fault> {
         let what = format!("{} has {n} valid rows, and {role} has bits for {m}", data.role);
         return broken(inst, role, rule, what, format!("set the valid rows of {role} to {n}"));
     }
+    // A comparison writes a byte after it has read the eight elements of its bits (isa/today.md 5.4).
+    if inst.tile(Role::Mask).is_none() {
+        return super::overlap::check(inst).map(|fault| Fault { rule, ..fault });
+    }
     let touches = effects(inst).tiles;
     let mut others =
         inst.tiles.iter().zip(&touches).filter(|(t, touch)| t.role != role && touch.effect != Effect::Unused);

@@ -2,14 +2,16 @@
 //!
 //! Derived from the index maps: byte ranges are compared first, and only where two of them meet are elements
 //! enumerated. An element may be written where it is read (TMOV onto itself); nothing may be written where another
-//! element is read, where another destination is written, or into scratch, parameters and indices.
+//! element is read, where another destination is written, or into scratch, parameters and indices. Conversions and
+//! comparisons read an element before they write it and all that follow: they may also write over elements that they
+//! have read (isa/today.md 5.4).
 
 use super::storage::{end_of, meets, shares};
 use super::*;
 use std::borrow::Cow;
 use tessera_isa::inst::{Place, Root, ScalarArg};
 use tessera_isa::ops::Family;
-use tessera_isa::sem::{Func, Map, Rect, Routed, SCALE_BLOCK, Side, Step, full_operand, steps};
+use tessera_isa::sem::{Axis, Func, Map, Rect, Reduce, Routed, SCALE_BLOCK, Side, Step, full_operand, steps};
 
 /// More units than this are not enumerated; only cpu has such tiles, and there the answer is the careful one.
 const MAX_UNITS: u64 = 1 << 24;
@@ -24,6 +26,9 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
         // Scratch that the profile does not use, and tiles that are only named, may lie anywhere.
         found = meeting(inst, |tile| steps.iter().any(|step| step.touches(tile)))?;
     }
+    if steps.is_some() {
+        found = at_fault(inst).unwrap_or(found);
+    }
     let (a, b) = found;
     let is_one = |role: Role| a.role == role || b.role == role;
     let is_move = inst.op.info().by_flows();
@@ -37,6 +42,20 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let what =
         format!("{first} and {second} share bytes {start:#x} to {end:#x}, and {title} would read what it writes");
     broken(inst, second, "overlap", what, "give them disjoint addresses, or leave the addresses out")
+}
+
+/// The first two operands that may not share bytes even if no others did.
+fn at_fault(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
+    let pairs = (0..inst.tiles.len()).flat_map(|i| (i + 1..inst.tiles.len()).map(move |j| [i, j]));
+    let found = pairs.into_iter().find(|pair| {
+        let mut alone = inst.clone();
+        let others = alone.tiles.iter_mut().enumerate().filter(|(n, _)| !pair.contains(n));
+        others.for_each(|(_, tile)| tile.place = None);
+        let is_pair = |n: usize| pair.contains(&n);
+        meeting(&alone, is_pair).is_some()
+            && steps(&with_scalars(&alone)).is_some_and(|steps| !harmless(&alone, &steps).unwrap_or(false))
+    })?;
+    inst.tiles.get(found[0]).zip(inst.tiles.get(found[1]))
 }
 
 /// Where bytes lie does not depend on the value that every element meets.
@@ -64,7 +83,11 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
     for (i, a) in tiles() {
         for (_, b) in tiles().filter(|(n, _)| *n > i) {
             let reads = |t: &TileArg| inst.op.effect(inst.form, t.role) == Effect::Read;
-            if reads(a) && reads(b) || !shares(a, b) {
+            let may_be_dst = |t: &TileArg, other: &TileArg| {
+                let row = inst.op.form(inst.form).and_then(|form| form.operand(t.role));
+                row.is_some_and(|row| row.over_dst.has(inst.profile)) && other.role.is_dst()
+            };
+            if reads(a) && reads(b) || may_be_dst(a, b) || may_be_dst(b, a) || !shares(a, b) {
                 continue;
             }
             let plain =
@@ -88,7 +111,18 @@ fn harmless(inst: &Inst, steps: &[Step]) -> Option<bool> {
     if may_stay && steps.iter().all(|step| in_place(inst, step).unwrap_or(false)) && fills_keep_reads(steps) {
         return Some(true);
     }
-    let mut touched = Touched { apart, ..Touched::new(inst)? };
+    if let [steps @ .., Step::Reduce(fold)] = steps
+        && steps.iter().all(|step| matches!(step, Step::Clobber { .. }))
+        && folds_onto_first_row(inst, fold)
+    {
+        return Some(true);
+    }
+    let forward = steps.iter().all(|step| match step {
+        Step::Apply(apply) => matches!(apply.func, Func::Cvt { .. }),
+        Step::Pack { .. } | Step::Scratch { .. } => true,
+        _ => false,
+    });
+    let mut touched = Touched { apart, forward, ..Touched::new(inst)? };
     for (n, step) in steps.iter().enumerate() {
         touched.read(inst, n, step)?;
     }
@@ -124,6 +158,20 @@ fn in_place(inst: &Inst, step: &Step) -> Option<bool> {
         Step::Fill { .. } | Step::Clobber { .. } => Some(true),
         _ => Some(false),
     }
+}
+
+/// Whether every column's fold lies where the column begins: what is read there is read first (isa/today.md 5.4).
+fn folds_onto_first_row(inst: &Inst, fold: &Reduce) -> bool {
+    let (d, to) = fold.dst;
+    let by_column = matches!(inst.op.info().sem, Sem::Fold { each: Axis::Col, .. });
+    let [(s, _)] = fold.args.as_slice() else { return false };
+    let Some((src, dst)) = inst.tiles.get(*s).zip(inst.tiles.get(d)) else { return false };
+    let columns = (0..fold.extent[1]).map(|j| to.of([0, j, 0]));
+    by_column
+        && inst.tiles.len() == 2
+        && src.place == dst.place
+        && src.tile.elem.bits() == dst.tile.elem.bits()
+        && columns.into_iter().all(|(r, c)| r == 0 && src.layout.offset(0, c) == dst.layout.offset(0, c))
 }
 
 /// Do two tiles have their elements at the same bytes?
@@ -172,6 +220,8 @@ struct Touched {
     writer: Vec<u32>,
     /// Must everything that is written lie apart from everything that is read?
     apart: bool,
+    /// May an element be written over those that are read before it, in row-major order?
+    forward: bool,
 }
 
 const NOBODY: u32 = 0;
@@ -207,6 +257,7 @@ impl Touched {
         }
         Some(Touched {
             apart: false,
+            forward: false,
             unit,
             starts: inst.tiles.iter().map(|arg| arg.place.and_then(start_of)).collect(),
             reader: vec![NOBODY; units as usize],
@@ -249,7 +300,8 @@ impl Touched {
             }
             Step::Pack { args, extent, .. } => {
                 for s in args.iter().filter_map(|arg| arg.tile()) {
-                    domain(*extent).try_for_each(|[i, j]| self.get(inst, s, (i, j), s, MANY))?;
+                    let mut elements = domain(*extent).enumerate();
+                    elements.try_for_each(|(k, [i, j])| self.get(inst, s, (i, j), s, element(n, k)))?;
                 }
             }
             Step::Reduce(reduce) => {
@@ -302,7 +354,12 @@ impl Touched {
         let units = self.units(src, inst.tiles.get(src)?, r, c)?;
         let bits = u64::from(inst.tiles.get(part)?.tile.elem.bits());
         for slot in self.reader.get_mut(units)?.iter_mut().take((bits / self.unit) as usize) {
-            *slot = if !self.apart && (*slot == NOBODY || *slot == id) { id } else { MANY };
+            *slot = match *slot {
+                _ if self.apart => MANY,
+                last if self.forward => last.max(id),
+                last if last == NOBODY || last == id => id,
+                _ => MANY,
+            };
         }
         Some(())
     }
@@ -329,7 +386,10 @@ impl Touched {
                 for k in 0..rows * cols.div_ceil(8) {
                     let at = (k / (*row_bytes).max(1), k % (*row_bytes).max(1));
                     let units = self.byte(*dst, arg, at)?;
-                    if self.reader.get(units)?.iter().any(|reader| *reader != NOBODY) {
+                    // The byte is written for the last of its elements.
+                    let blocks = cols.div_ceil(8).max(1);
+                    let last = k / blocks * cols + (k % blocks * 8 + 7).min(cols - 1);
+                    if !self.may_write(units, element(n, last as usize))? {
                         return Some(false);
                     }
                 }
@@ -374,11 +434,21 @@ impl Touched {
         Some(true)
     }
 
+    /// Whether no other element is read there; forward, no later one.
+    fn may_write(&self, units: std::ops::Range<usize>, id: u32) -> Option<bool> {
+        let fits = |reader: u32| match reader {
+            NOBODY => true,
+            MANY => false,
+            reader if self.forward => reader <= id,
+            reader => reader == id && id != MANY,
+        };
+        Some(self.reader.get(units)?.iter().all(|reader| fits(*reader)))
+    }
+
     /// Writes one element of operand `dst`; `false` where somebody else reads or writes its bytes.
     fn put(&mut self, arg: &TileArg, dst: usize, r: u64, c: u64, id: u32) -> Option<bool> {
         let units = self.units(dst, arg, r, c)?;
-        let readers = self.reader.get(units.clone())?;
-        if readers.iter().any(|reader| *reader != NOBODY && (*reader != id || id == MANY)) {
+        if !self.may_write(units.clone(), id)? {
             return Some(false);
         }
         let owner = dst as u32 + 1;

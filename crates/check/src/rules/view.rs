@@ -1,4 +1,4 @@
-//! `tsubview-window`: TSUBVIEW and `pto.subset` (ops.md 10).
+//! `tsubview-window`: TSUBVIEW and `pto.subview` (ops.md 10, isa/today.md 5.1).
 
 use super::*;
 
@@ -6,11 +6,7 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
     let (src, dst) = ends(inst)?;
     let (s, d) = (&src.tile, &dst.tile);
     let fault = |what: String, help: String| broken(inst, Role::Dst, "tsubview-window", what, help);
-    if let Some(boxed) = [s, d].into_iter().find(|t| t.is_boxed()) {
-        let what = format!("a view is of a tile without boxes, and this one is {}", signature::layout(boxed));
-        return fault(what, "TEXTRACT takes a window of a boxed tile".into());
-    }
-    if s.loc != d.loc || s.elem != d.elem || s.blayout != d.blayout {
+    if s.loc != d.loc || s.elem != d.elem || s.layout_name() != d.layout_name() || s.fractal != d.fractal {
         let what = format!("a view has its source's location, type and layout, and {d} is not like {s}");
         return fault(what, format!("make it {} {} {}", s.loc, s.elem, s.layout_name()));
     }
@@ -28,6 +24,25 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
                 format!("the window has at most {limit} {word}")
             };
             return fault(what, help);
+        }
+    }
+    if let Some((box_rows, box_cols)) = s.box_dims().filter(|_| s.is_boxed()) {
+        let asked = [
+            ("rows", i128::from(d.rows), box_rows),
+            ("columns", i128::from(d.cols), box_cols),
+            ("row", inst.index(Role::Row).unwrap_or(0), box_rows),
+            ("col", inst.index(Role::Col).unwrap_or(0), box_cols),
+        ];
+        if let Some((word, n, side)) = asked.into_iter().find(|(_, n, side)| n % i128::from(*side) != 0) {
+            let what = format!("{word} {n} of the window is no multiple of the box's {side} ({box_rows}x{box_cols})");
+            return fault(
+                what,
+                format!(
+                    "write {} or {}",
+                    n / i128::from(side) * i128::from(side),
+                    (n / i128::from(side) + 1) * i128::from(side)
+                ),
+            );
         }
     }
     let (r, c) = (inst.index_u64(Role::Row)?, inst.index_u64(Role::Col)?);

@@ -65,7 +65,7 @@ pub fn rule_programs() -> impl Iterator<Item = (&'static str, bool, &'static str
     })
 }
 
-/// What people call things by other names: the name that has a page.
+/// Synonyms: the name that has a page.
 fn by_other_name(word: &str) -> Option<String> {
     let same = |w: &&str| w.eq_ignore_ascii_case(word);
     let is_word = |a: &&AttrName| {

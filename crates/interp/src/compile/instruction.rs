@@ -54,6 +54,7 @@ impl Compiler<'_> {
                     result: result.map(|r| self.object(r)).transpose()?,
                     row: wanted(self, Role::Row)?,
                     col: wanted(self, Role::Col)?,
+                    valid: valid(self)?,
                 })
             }
             text @ (Text::MakeView | Text::Partition) => {
@@ -137,7 +138,7 @@ impl Compiler<'_> {
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
-            Text::Ignored | Text::AsWritten => {
+            Text::Ignored | Text::AsWritten | Text::Hint(_) => {
                 if self.observed && opcode.order().is_some() {
                     code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
                 }

@@ -77,7 +77,7 @@ family! { after support::END;
         "dst(i,j) = e^src(i,j)", "Natural exponential.");
     Tfmod => mapped!("tfmod" "TFMOD" Fmod(Src0, Src1) precise "Fmod";
         cpu NUMBERS, a2a3 &[F32], a5 &[I16, U16, I32, U32, F16, F32];
-        => CPU_A5 Zero "-zero";
+        A2A3 NotInPlace "-inplace"; => CPU_A5 Zero "-zero";
         "dst(i,j) = src0(i,j) - trunc(src0(i,j) / src1(i,j)) * src1(i,j)",
         "Truncated remainder: a nonzero result has the sign of the dividend.");
     Tlog => mapped!("tlog" "TLOG" Log(Src) precise "Log";

@@ -3,9 +3,15 @@
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
     build_async_session declare_eventid_array eventid_array_get \
-    eventid_array_set talloc \
+    eventid_array_set talloc declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
     test_async_event \
     wait_async_event \
+    set_cross_block wait_cross_block \
+    alloc_multi_tile multi_tile_get get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
+    syncall set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global \
+    make_prefetch_async_context tprefetch_async get_prefetch_async_session fusion_region section.simt \
+    comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
+    comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc taddrelu tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods \
@@ -19,7 +25,9 @@ static OTHERS: &str = "\
 
 /// Between devices (isa/structure.md 10).
 static BETWEEN_DEVICES: &str = "tput tget tput_async tget_async tnotify twait ttest tbroadcast treduce \
-    build_async_session wait_async_event test_async_event";
+    build_async_session wait_async_event test_async_event \
+    comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
+    comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event";
 
 /// How a call of a function without a body is named, which no text says.
 pub const DECLARED: &str = "func.call";

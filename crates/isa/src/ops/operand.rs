@@ -172,6 +172,8 @@ pub struct Operand {
     pub is_worded: bool,
     /// Does only the DPS form write it (isa/irregular.md 9)?
     pub dps_only: bool,
+    /// The profiles on which it may share storage with the destination, scratch though it is (isa/today.md 5.4).
+    pub over_dst: Profiles,
 }
 
 impl Operand {
@@ -201,6 +203,7 @@ impl Operand {
             used: Profiles::ALL,
             is_worded: false,
             dps_only: false,
+            over_dst: Profiles::NONE,
         }
     }
 
@@ -281,6 +284,11 @@ pub(super) const fn scratch_out(role: Role) -> Operand {
 /// Scratch that may be left out, used on a2a3 only (isa/elementwise.md 6).
 pub(super) const fn scratch_a2a3(role: Role) -> Operand {
     Operand { used: Profiles::A2A3, ..optional_scratch(role) }
+}
+
+/// The same, where it may be the destination's storage.
+pub(super) const fn scratch_in_dst(role: Role) -> Operand {
+    Operand { over_dst: Profiles::A2A3, ..scratch_a2a3(role) }
 }
 
 /// The same, where hardware asks for valid extents of it.

@@ -110,7 +110,7 @@ family! { after elementwise::END;
     };
     Tfmods => mapped!("tfmods" "TFMODS" Fmod(Src, Scalar) precise "FmodS";
         cpu NUMBERS, a2a3 &[F32], a5 &[I16, U16, I32, U32, F16, F32];
-        ALL ScalarTyped "-scalar"; => CPU_A5 Zero "-zero";
+        ALL ScalarTyped "-scalar"; A2A3 NotInPlace "-inplace"; => CPU_A5 Zero "-zero";
         "dst(i,j) = src(i,j) - trunc(src(i,j) / s) * s", "Truncated remainder by a scalar.");
     Tlrelu => OpInfo {
         mnemonic: "tlrelu",
@@ -163,7 +163,7 @@ family! { after elementwise::END;
         summary: "Picks src where the mask bit is 1, the scalar where it is 0; bits are copied.",
         formula: "dst(i,j) = bit j mod W of mask(i, j / W) ? src(i,j) : s; W = bits of mask's type",
         source: "isa/scalar.md 3",
-        forms: &[form!(Plain: Mask, Src, Tmp as scratch_a2a3, Scalar => Dst)],
+        forms: &[form!(Plain: Mask, Src, Tmp as scratch_in_dst, Scalar => Dst)],
         sigs: &[
             reads_mask(Types::ByRole(&selected!(Src; NUMBERS))),
             vector(Profiles::A2A3, Types::ByRole(&selected!(Src; &[I16, U16, I32, U32, F16, Bf16, F32]))),

@@ -2,9 +2,7 @@
 
 use super::*;
 
-const DN: Lay = Lay::Of(&[LayoutName::Dn]);
-static VIEWS: &[Sig] =
-    &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[pair!(ND, ND), pair!(DN, DN)], Types::Equal, Pipe::S)];
+static VIEWS: &[Sig] = &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[SAME], Types::Equal, Pipe::S)];
 
 /// What the rows here share.
 const BASE: OpInfo = OpInfo {
@@ -35,7 +33,7 @@ const VIEW: OpInfo = OpInfo {
     summary: "A view of a window of a tile; it keeps the source's pitch.",
     formula: "dst(i,j) is src(r+i, c+j), in the same storage",
     forms: &[form!(Plain: Src as read_declared, Row, Col => Dst as view)],
-    rules: rules![ALL Window "tsubview-window";],
+    rules: rules![ALL Window "tsubview-window"; ALL Program "valid-range", "valid-unset";],
     sigs: VIEWS,
     ids: Ids::new("tsubview-window", "tsubview-window", "tsubview-window"),
     sem: Sem::Binds,
@@ -46,7 +44,7 @@ const VIEW: OpInfo = OpInfo {
 
 family! { after layout::END;
     Tsubview => OpInfo { mnemonic: "tsubview", text: Text::Forms, ..VIEW };
-    Subset => OpInfo { mnemonic: "subset", text: Text::Subset, ..VIEW };
+    Subset => OpInfo { mnemonic: "subview", aliases: &["subset"], text: Text::Subset, source: "ops.md 10; isa/today.md 5.1", ..VIEW };
     Bitcast => OpInfo {
         family: Family::Support,
         mnemonic: "bitcast",
@@ -80,13 +78,17 @@ family! { after layout::END;
     MakeTensorView => plain!("make_tensor_view" ["GlobalTensor"] Value MakeView
         "A strided view of global memory, one to five dimensions.", attrs: &[AttrName::Layout],
         rules: rules![ALL Program "view-layout";]);
-    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.", aliases: &["subview"],
+    PartitionView => plain!("partition_view" [] Value Partition "A window of a view.",
         rules: rules![ALL Program "gm-bounds";]);
     Addptr => plain!("addptr" [] Value AddPtr "Move a pointer by a number of elements.");
     TileBufAddr => plain!("tile_buf_addr" [] Value Address(&[Role::Tile]) "A pointer to a tile's first byte in its memory.",
         source: "isa/structure.md 7");
     Castptr => plain!("castptr" [] Value Address(&[Role::Number, Role::Global]) "A pointer as one to another element type, as a number, or of a number.",
         source: "isa/structure.md 7");
+    Ptrtoint => plain!("ptrtoint" [] Value Address(&[Role::Global]) "The byte address of a pointer.",
+        source: "isa/today.md 4.3");
+    Inttoptr => plain!("inttoptr" [] Value Address(&[Role::Number]) "The pointer of a byte address.",
+        source: "isa/today.md 4.3");
     TensorViewAddr => plain!("tensor_view_addr" [] Value Address(&[Role::Global]) "A pointer to element 0 of a view.",
         source: "isa/structure.md 7");
     GetTensorViewDim => plain!("get_tensor_view_dim" [] Value Dim "An extent of a view.",
@@ -96,9 +98,9 @@ family! { after layout::END;
     Print => plain!("print" [] Prints Print "Print scalars by a format.", source: "isa/structure.md 7");
     Trap => plain!("trap" [] Traps Ignored "Stop the program.", source: "isa/structure.md 7",
         rules: rules![ALL AtRun "trap";]);
-    LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",
+    LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.", aliases: &["load"],
         rules: rules![ALL Program "gm-bounds"; ALL AtRun "undefined-use";]);
-    StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.",
+    StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.", aliases: &["store"],
         rules: rules![ALL Program "gm-bounds";]);
     Setfmatrix => plain!("setfmatrix" ["SETFMATRIX"] Configures Attributes "Image size and padding of later TIMG2COLs.",
         attrs: &[AttrName::Fmap, AttrName::Pad], source: "ops.md 7");
@@ -118,6 +120,12 @@ family! { after layout::END;
         attrs: &[AttrName::FftsMode], source: "sync.md 5", rules: rules![ALL AtRun "sync-overflow";]);
     SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"],
         source: "sync.md 5", rules: rules![ALL AtRun "deadlock";]);
+    CmoCacheinvalid => plain!("cmo.cacheinvalid" [] Orders(Order::Nothing)
+        Hint(&["all", "single_cache_line", "#pto.address_space<gm>"]) "Write back and forget cached lines of global memory.",
+        source: "isa/comm.md 5");
+    FenceBarrierAll => plain!("fence.barrier_all" [] Orders(Order::Fence)
+        Hint(&["#pto.fence_scope<gm>", "#pto.fence_scope<all>", "#pto.fence_scope<local_memory>"])
+        "What is earlier is done and visible before what is later.", source: "isa/comm.md 5");
     SetFfts => plain!("set_ffts" [] Orders(Order::Nothing) AsWritten "Accepted, without effect.");
     SetFlag => plain!("set_flag" [] Orders(Order::Set) AsWritten "Order between two pipes.");
     WaitFlag => plain!("wait_flag" [] Orders(Order::Wait) AsWritten "Order between two pipes.");

@@ -129,7 +129,12 @@ pub fn gather_blocks(inst: &Inst) -> Steps {
 pub fn scatter(inst: &Inst) -> Steps {
     let (s, x, d) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Idx)?, inst.tile_index(Role::Dst)?);
     let region = top(valid(inst, s)?);
-    Some(vec![routed(Routing::Scatter, &[(s, region), (x, region)], &[(d, declared(inst, d)?)])])
+    let all = declared(inst, d)?;
+    // Both hardware libraries clear the destination first (isa/today.md 6.6).
+    let clear = inst.profile.is_npu().then_some(Step::Fill { dst: d, rect: all, bits: 0 });
+    let mut steps: Vec<Step> = clear.into_iter().collect();
+    steps.push(routed(Routing::Scatter, &[(s, region), (x, region)], &[(d, all)]));
+    Some(steps)
 }
 
 /// Columns that a record takes (isa/irregular.md 6).
@@ -195,7 +200,8 @@ pub(super) fn part(inst: &Inst, func: Func) -> Steps {
     let nothing = match func {
         Func::Max => elem.encode(lowest, Overflow::Infinity),
         Func::Min => elem.encode(highest, Overflow::Infinity),
-        _ => 0,
+        Func::Add | Func::Mul => 0,
+        _ => return None,
     };
     let cuts = |axis: usize| {
         let mut cuts = [0, x[axis], y[axis], whole[axis]].map(|cut: u64| cut.min(whole[axis]));

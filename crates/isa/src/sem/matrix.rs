@@ -1,6 +1,6 @@
 //! Matrix products (isa/matrix.md).
 
-use super::{At, Func, Rect, Reduce, Step, Steps, at, ceil_to, valid};
+use super::{At, Func, Map, Rect, Reduce, Step, Steps, at, ceil_to, copy, valid};
 use crate::codec::Number;
 use crate::elem::Elem;
 use crate::inst::{Attrs, F32Rounding, Inst};
@@ -74,7 +74,9 @@ fn reduced(inst: &Inst) -> Option<Reduced> {
 /// The steps of a product.
 pub(super) fn contract(inst: &Inst, plus: Option<(Role, At)>, scaled: bool) -> Steps {
     let (a, b, d) = (inst.tile_index(Role::A)?, inst.tile_index(Role::B)?, inst.tile_index(Role::Dst)?);
-    let ([m, k], [_, n]) = (valid(inst, a)?, valid(inst, b)?);
+    let ([m, columns], [rows, n]) = (valid(inst, a)?, valid(inst, b)?);
+    // Both agree, or one of them was not known when it was written (isa/today.md 5.4).
+    let k = if matches!(inst.op.info().sem, Sem::Contract { one_row: true, .. }) { rows } else { columns };
     let (left, right) = (at([[1, 0, 0], [0, 0, 1]]), at([[0, 0, 1], [0, 1, 0]]));
     let start = match plus {
         Some((role, place)) => Some((inst.tile_index(role)?, at(place.map().step.map(|[i, j]| [i, j, 0])))),
@@ -85,6 +87,11 @@ pub(super) fn contract(inst: &Inst, plus: Option<(Role, At)>, scaled: bool) -> S
         false => None,
     };
     let mut all = Vec::new();
+    let extent = valid(inst, d)?;
+    if let Some(acc) = inst.tile_index(Role::Acc).filter(|_| extent != [m, n]) {
+        // What the product does not reach is the accumulator's.
+        all.push(copy(extent, (acc, Map::SAME), (d, Map::SAME)));
+    }
     if inst.profile.is_npu() && m > 0 && n > 0 {
         // Hardware works in boxes of 16×16, or in one row where that is all there is (matrix.md 1 and 4).
         let dst = &inst.tiles.get(d)?.tile;
@@ -102,15 +109,11 @@ pub(super) fn contract(inst: &Inst, plus: Option<(Role, At)>, scaled: bool) -> S
     Some(all)
 }
 
-/// `s + x · y · 2^(ex-127) · 2^(ey-127)`: exact, rounded once to f32 (isa/matrix.md 3).
-pub(super) fn scaled_mul_add(args: &[(Elem, u64)]) -> f32 {
-    let value = |n: usize| match args.get(n).map(|(elem, bits)| elem.decode(*bits)) {
-        Some(Number::Float(v)) => v,
-        Some(Number::Int(v)) => v as f64,
-        None => 0.0,
-    };
+/// `s + x · y · 2^(ex-127) · 2^(ey-127)`, of x, y and the values of both scales: exact, rounded once to f32
+/// (isa/matrix.md 3).
+pub(super) fn scaled_mul_add(s: f32, [x, y, ex, ey]: [f64; 4]) -> f32 {
     // Products of two elements have few bits, and binary64 holds them at every scale.
-    add_once(value(0) as f32, (value(1) * value(3)) * (value(2) * value(4)))
+    add_once(s, (x * ex) * (y * ey))
 }
 
 /// `s + p` rounded once to f32: to odd in binary64, which keeps the second rounding right.

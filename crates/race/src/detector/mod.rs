@@ -1,9 +1,10 @@
-//! Races and flags of one run, while it goes on (sync.md 4, "at run time").
+//! Dynamic race detector: races and flag errors of one run (sync.md 4, "at run time").
 //!
-//! Whoever runs a program tells a [`Detector`] every instruction and order operation of each process in program order, with
-//! the bytes that it touches. Pipes have clocks, flags and tokens carry them, cells of memories keep who touched them last.
-//! What waits for a set that comes only later in program order is kept until then. So it needs as much memory as the
-//! program touches, however long it runs.
+//! It is a vector-clock detector in the manner of FastTrack (Flanagan and Freund, PLDI 2009), with one clock component
+//! per pipe. The interpreter reports every instruction and synchronisation operation of each process to a [`Detector`]
+//! in program order, with the bytes that it accesses. Flags and tokens carry clocks; cells of shadow memory hold the
+//! latest accesses. An event that waits for a set later in program order is queued until that set. Memory use depends
+//! on the bytes that the program accesses, not on the length of the run.
 
 mod access_history;
 mod cells;
@@ -77,7 +78,7 @@ pub struct Detector<const W: usize> {
     told: RunFindings,
     /// Races inside of vecscopes.
     scopes: Vec<InScope>,
-    /// Is it no use going on?
+    /// Whether the limit of findings is reached, so that going on is pointless.
     is_over: bool,
 }
 
@@ -164,7 +165,7 @@ impl<const W: usize> Detector<W> {
         None
     }
 
-    /// An instruction that is known is issued; is it?
+    /// Issues an instruction variant that is already known; returns whether it is known.
     #[inline]
     pub fn issued(&mut self, process: usize, at: (OpId, Turn<'_>), variant: (usize, usize, u64), start: u64) -> bool {
         if W == FLAGS {
@@ -187,7 +188,7 @@ impl<const W: usize> Detector<W> {
         self.next(process, point, Act::Work { pipe, done, reads, named });
     }
 
-    /// What a variant of an instruction is.
+    /// The key of an instruction variant.
     pub fn learn(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, view: Option<Space>) {
         let (site, number, age) = variant;
         let pipe = inst.op.pipe(inst.form, inst.profile, inst.tiles.iter().map(|t| (t.role, t.tile)));
@@ -241,7 +242,8 @@ impl<const W: usize> Detector<W> {
         accesses
     }
 
-    /// The core whose memory an operand lies in: a vector core has its own UB, everybody else says which one.
+    /// The core whose memory holds an operand: each vector core has a UB of its own; elsewhere the operand names the
+    /// core.
     fn memory_of(&self, process: usize, loc: Loc, said: u8) -> u8 {
         match self.core(process) {
             Core::Vector(n) if loc == Loc::Vec => n,
@@ -358,6 +360,14 @@ impl<const W: usize> Detector<W> {
                 let point = pipes.point(op, turns);
                 self.told.barrier(process, op, *pipe);
                 self.next(process, point, Act::Barrier(*pipe));
+            }
+            SyncOp::Fence(of) => {
+                let fence = *of;
+                for pipe in fence {
+                    let Some(pipes) = self.pipes.get_mut(process) else { return };
+                    let point = pipes.point(op, turns);
+                    self.next(process, point, Act::Barrier(*pipe));
+                }
             }
             SyncOp::Events => {
                 let named = text.events.get(op.index()).map(|events| pipes.events(events)).unwrap_or_default();
@@ -482,7 +492,7 @@ impl<const W: usize> Detector<W> {
         self.next(process, point, Act::Work { pipe, done, reads, named });
     }
 
-    /// A loop ended after so many rounds.
+    /// A loop ended after this many iterations.
     pub fn looped(&mut self, process: usize, at: OpId, rounds: u64) {
         self.told.looped(process, at, rounds);
     }
@@ -494,7 +504,7 @@ fn valid_ranges(tile: &TileArg) -> Vec<(i64, i64)> {
     rect_ranges(&tile.layout, tile.tile.elem.bits().into(), Rect { row: 0, col: 0, rows, cols })
 }
 
-/// What an event is in a trace.
+/// The kind of an event in a trace.
 fn traced(act: &Act) -> Traced {
     match act {
         Act::Work { .. } => Traced::Work,
@@ -506,7 +516,7 @@ fn traced(act: &Act) -> Traced {
         Act::Take { id, .. } => Traced::Take(*id),
         Act::Release { id, .. } => Traced::Release(*id),
         Act::Send { token, .. } => Traced::Send(token.1),
-        // Which line it is of is said by whoever asks.
+        // The caller supplies the line of the token.
         Act::Receive { .. } => Traced::Receive(Line::Ready(0)),
     }
 }

@@ -62,7 +62,7 @@ impl<'a> PathWalk<'a> {
             Text::Attributes | Text::Value => self.configure(op),
             Text::Number => self.number(op, opcode),
             Text::Pipe(_) => self.fifo(id, op),
-            Text::Print | Text::Ignored | Text::AsWritten => {}
+            Text::Print | Text::Ignored | Text::AsWritten | Text::Hint(_) => {}
             Text::Forms | Text::Subset => self.on_tiles(id, op, opcode, form),
         }
         Ok(())
@@ -172,7 +172,10 @@ impl<'a> PathWalk<'a> {
         let mut inst = self.inst(op, opcode, form, &operands);
         let place = view.map(|view| self.meet(view, &mut inst));
         match (binds, ends) {
-            (Some(Bind::Window), Some((src, dst))) => return self.window(&inst, src, dst),
+            (Some(Bind::Window), Some((src, dst))) => {
+                self.window(&inst, src, dst);
+                return self.size(op, dst);
+            }
             (Some(Bind::Bytes | Bind::Storage), Some((src, dst))) => {
                 let place = self.objects[src].place.clone();
                 self.change(dst).place = place;

@@ -11,7 +11,7 @@ use tessera_micro::order::Log;
 use tessera_race::Report;
 use tessera_race::detector::{self, BlockFindings, Detector, KernelText};
 
-/// What the blocks found, each with its number.
+/// The findings of the blocks, each with its number.
 type Found = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
 
 /// Hands on what a block is told of.
@@ -93,7 +93,7 @@ impl<const W: usize> Observer for Judge<W> {
     }
 }
 
-/// What of the order is asked for.
+/// The parts of the order that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     Flags,
@@ -128,7 +128,7 @@ impl Kernel {
         prepared.observe = is_asked.then(|| observe(asked, text.clone(), found.clone()));
         let mut outcome = run(prepared);
         if is_asked {
-            // Which tokens are left the report says one by one.
+            // The report lists leftover tokens one by one.
             outcome.diagnostics.retain(|d| d.rule != "flag-leak");
         }
         outcome.diagnostics = self.program.with_locations(outcome.diagnostics);

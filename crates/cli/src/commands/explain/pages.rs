@@ -115,7 +115,7 @@ pub fn cost_table(op: Opcode) -> Option<(String, Table)> {
     known.then(|| (format!("Cost of n repeats of 256 bytes{unit} (isa/cost.md)"), table))
 }
 
-/// Does a signature of the profile name the type?
+/// Whether a signature of the profile names the type.
 fn takes(info: &OpInfo, profile: Profile, elem: Elem) -> bool {
     let named = |types: Types| match types {
         Types::EqualOf(list) | Types::EachOf(list) => list.contains(&elem),
@@ -138,7 +138,7 @@ fn cycles(timing: &Timing, elem: Elem) -> Option<String> {
     })
 }
 
-/// How an instruction with a text shape of its own is written, as the language reference has it.
+/// The notation of an instruction with a text form of its own, as the language reference has it.
 fn written_as(op: Opcode) -> String {
     let cut = |line: &&str| example::cut(line, width() - 4);
     let shown: String = written_lines(op).iter().flat_map(cut).map(|part| format!("    {part}\n")).collect();
