@@ -132,8 +132,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
 }
 
 /// Types whose values nothing here looks into.
-const OPAQUE: &str =
-    "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array vreg mask align hif8x2 bf16x2";
+const OPAQUE: &str = "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array hif8x2 bf16x2";
 
 /// `!pto.local_array<4x8xf32>`, `!pto.struct<f32, i8>`: what its elements are (isa/today.md 4.3).
 fn stack_slots(piece: Piece<'_>) -> Res<()> {

@@ -258,12 +258,11 @@ impl Memory for View<'_> {
             let what = format!("bytes {at} to {} of a buffer of {have} bytes are touched", end - 1);
             return Err(failure("gm-bounds", what, "give the argument a longer file, or stay inside it"));
         }
-        // Rows of a burst may leave gaps, so a block that writes needs the bytes between them, too.
         let access = if writes { ArrayAccess::READS_AND_WRITES } else { ArrayAccess::READS };
-        match self.memories.get_mut(MemoryId::new(place.unit as usize)) {
-            Some(memory) if len > 0 => memory.touch([(at as usize, len as usize)].into_iter(), access),
-            _ => Ok(()),
+        if let Some(memory) = self.memories.get_mut(MemoryId::new(place.unit as usize)) {
+            memory.touch([(at.max(0) as usize, len as usize)].into_iter(), access)?;
         }
+        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ mod lanes;
 mod memory;
 pub mod order;
 mod reg;
+pub mod rules;
 pub mod run;
 mod sort;
 mod table;

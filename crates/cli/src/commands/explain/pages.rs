@@ -8,9 +8,9 @@ use tessera_isa::cost::{Timing, cost, figure};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, IdArray, OpInfo, Opcode, Operand, Pipe, Spelling, Text, Types};
 use tessera_isa::profile::{Profile, Profiles};
-use tessera_isa::rules::{Rule, rule};
 use tessera_isa::sem::{Axis, Sem};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
+use tessera_micro::rules::{Rule, rule};
 
 pub fn instruction_page(op: Opcode) -> String {
     let info = op.info();

@@ -11,7 +11,7 @@ use tessera::program::{Content, From};
 use tessera::{Diagnostic, Profile, Program};
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Text};
-use tessera_isa::rules::rule;
+use tessera_micro::rules::rule;
 
 /// The declarations of an instruction in Rust and Python.
 fn declarations(op: Opcode) -> impl Iterator<Item = Block> {
