@@ -107,9 +107,11 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("tensor_view"), Some(body)) => view(body, false),
         (_, Some("partition_tensor_view" | "tile_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
-        (_, Some("pipe" | "async_session" | "async_event" | "eventid_array" | "vreg" | "mask" | "align"), _) => {
+        (_, Some("local_array" | "struct"), Some(_)) => stack_slots(piece).map(|()| Type::Opaque(piece.text.into())),
+        (_, Some(plain), _) if OPAQUE.split_whitespace().any(|name| name == plain) => {
             Ok(Type::Opaque(piece.text.into()))
         }
+        (text, Some(_), None) if Elem::parse(text).is_some() => elem(piece).map(ScalarType::Float).map(Type::Scalar),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body),
@@ -125,6 +127,20 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (word, None, None) => scalar(word).map_or_else(|| unknown(name), |ty| Ok(Type::Scalar(ty))),
         _ => unknown(name),
     }
+}
+
+/// Types whose values nothing here looks into.
+const OPAQUE: &str = "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array vreg mask align hif8x2 bf16x2";
+
+/// `!pto.local_array<4x8xf32>`, `!pto.struct<f32, i8>`: what its elements are (isa/today.md 4.3).
+fn stack_slots(piece: Piece<'_>) -> Res<()> {
+    let fits = Type::Opaque(piece.text.into()).stack_slots().is_some();
+    if fits {
+        return Ok(());
+    }
+    let rule = if piece.text.starts_with("!pto.struct") { "struct-field" } else { "syntax-type" };
+    let what = format!("`{}` has elements that are no scalars of 8 to 64 bits, or none", shown(piece.text));
+    fault_of(rule, piece, what, "write !pto.local_array<4x8xf32> or !pto.struct<f32, i8>")
 }
 
 /// `!pto<tile_buf<…>>`: the same types with the dialect's name around them.
@@ -163,6 +179,11 @@ pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
     };
     let bits: u8 = digits.parse().ok().filter(|_| !digits.starts_with(['0', '+']))?;
     (1..=64).contains(&bits).then_some(ScalarType::Int(bits, sign))
+}
+
+/// Whether extents of this element type count pairs (isa/today.md 2).
+fn is_paired(text: &str) -> bool {
+    text.starts_with("!pto.f4")
 }
 
 pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
@@ -220,6 +241,10 @@ fn view(body: Piece<'_>, partition: bool) -> Res<Type> {
         return fault(body, what, "write one to five extents, as in ?x?xf32");
     }
     let elem = elem(rest)?;
+    if is_paired(rest.text) {
+        let help = format!("write {elem}, whose extents count elements");
+        return fault(rest, "a view of pairs is not read", help);
+    }
     Ok(Type::View(ViewType { partition, dims, elem }))
 }
 

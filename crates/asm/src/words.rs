@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 use tessera_ir::{ArithOp, CastOp, FloatOp, OpKind};
-use tessera_isa::ops::{Opcode, is_micro, others};
+use tessera_isa::ops::{Opcode, others};
 
 /// A PTO instruction, by its mnemonic without `pto.`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ static PTO: LazyLock<FxHashMap<&'static str, Pto>> = LazyLock::new(|| {
 pub(crate) fn pto(mnemonic: &str) -> Option<Pto> {
     let known = PTO.get(mnemonic).copied();
     let spelled = || PTO.get(mnemonic.contains('.').then(|| mnemonic.replace('.', "_"))?.as_str()).copied();
-    known.or_else(spelled).or_else(|| is_micro(mnemonic).then_some(Pto::Other("mte")))
+    known.or_else(spelled)
 }
 
 /// What statements start with besides instructions and arithmetic.

@@ -1,6 +1,6 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
-use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, Type, ValueId, scalar};
+use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
@@ -197,6 +197,8 @@ pub enum Code {
 pub struct Channel {
     pub dir: Dir,
     pub slots: u64,
+    /// Popped tiles that lie in the consumer's memory at a time (a2a3).
+    pub local_slots: u64,
     pub slot_size: u64,
     pub split: u8,
     pub name: String,
@@ -304,8 +306,10 @@ pub enum Support {
     // A rule that is broken here.
     Fault(&'static str, String),
     // An id out of an array of them, or into one.
-    GetId { ids: (IntSlot, u32), index: Int, to: IntSlot },
-    SetId { ids: (IntSlot, u32), index: Int, id: Int },
+    GetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, to: IntSlot },
+    SetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, id: Int },
+    // A new array, whose elements are not defined.
+    NewIds(IntSlot, u32),
     // An order operation, with its id; only for whoever observes.
     Order(Option<Int>),
 }
@@ -391,6 +395,7 @@ impl Code {
                     | Support::MakeView(_)
                     | Support::Partition(_)
                     | Support::AddPtr { .. }
+                    | Support::NewIds(..)
                     | Support::GetId { .. }
                     | Support::SetId { .. }
                     | Support::Order(_)
@@ -445,12 +450,16 @@ impl Program {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
-            Type::Opaque(_) if ty.id_array().is_some() => {
-                let (first, count) = (self.ints, ty.id_array().unwrap_or_default());
-                self.ints += count;
-                Var::Ids(IntSlot(first as u32), count as u32)
-            }
-            Type::Event | Type::Opaque(_) => Var::Nothing,
+            Type::Event => Var::Nothing,
+            Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {
+                // Behind the elements stands of each whether it is defined.
+                Some(count) => {
+                    let first = self.ints;
+                    self.ints += 2 * count;
+                    Var::Ids(IntSlot(first as u32), count as u32)
+                }
+                None => Var::Nothing,
+            },
         }
     }
 }

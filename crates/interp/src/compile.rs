@@ -212,20 +212,30 @@ impl Compiler<'_> {
         Ok(hands)
     }
 
-    /// What is done with an array of ids of flags (sync.md 2).
+    /// What is done with an array of ids of flags (sync.md 2), a local array or a struct (isa/today.md 4.3).
     fn ids(&self, op: &Op) -> Result<Option<Support>, Failure> {
+        let array = op.operands.first().and_then(|o| o.arg.value());
+        let slots = array.and_then(|v| self.ty(v).stack_slots());
+        let places = op.places().iter().map(|o| self.int(op, o.arg)).collect::<Result<Vec<_>, _>>()?;
         let ids = || match op.operands.first().and_then(|o| o.arg.value()).map(|v| self.var(v)) {
             Some(Var::Ids(first, count)) => Ok((first, count)),
             _ => Err(lacks(op, "an array of ids")),
         };
         Ok(match op.id_array() {
             Some(IdArray::Get) => {
-                Some(Support::GetId { ids: ids()?, index: self.operand(op, 1)?, to: self.int_result(op)? })
+                let shape = slots.ok_or_else(|| lacks(op, "an array"))?;
+                Some(Support::GetId { ids: ids()?, shape, places, to: self.int_result(op)? })
             }
             Some(IdArray::Set) => {
-                Some(Support::SetId { ids: ids()?, index: self.operand(op, 1)?, id: self.operand(op, 2)? })
+                let shape = slots.ok_or_else(|| lacks(op, "an array"))?;
+                let last = op.operands.len().saturating_sub(1);
+                Some(Support::SetId { ids: ids()?, shape, places, id: self.operand(op, last)? })
             }
-            Some(IdArray::Declare) | None => None,
+            Some(IdArray::Declare) => match self.var(self.result(op)?) {
+                Var::Ids(first, count) => Some(Support::NewIds(first, count)),
+                _ => None,
+            },
+            None => None,
         })
     }
 

@@ -3,7 +3,6 @@
 
 use super::code::{Code, InstTemplate, Int, Support};
 use super::step::Exec;
-use smallvec::SmallVec;
 use tessera_exec::engine::{Global, TileId};
 use tessera_ir::{Op, OpId, ValueId};
 use tessera_isa::inst::{Inst, TileArg};
@@ -122,20 +121,13 @@ impl Exec<'_> {
         let variant = Variant { site: index, number, age };
         self.tell_of(site.at, |observer, moment, this| {
             if !observer.issued(moment, variant, start) {
-                let Ok(inst) = this.observed_inst(site) else { return };
+                let Some(inst) = this.issued_inst(index, site) else { return };
                 let view = site.global.and_then(|slot| this.space(this.global(slot).buffer));
                 observer.learn(moment, variant, &inst, view);
                 observer.issued(moment, variant, start);
             }
         });
         Ok(())
-    }
-
-    fn observed_inst(&self, site: &InstTemplate) -> Result<Inst, Failure> {
-        let tiles: SmallVec<[(Role, TileId); 6]> =
-            site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
-        let view = site.global.map(|slot| self.global(slot));
-        self.engine.instruction(self.with_scalars(site), &tiles, view)
     }
 
     pub fn observe_scalar(&mut self, op: OpId, memory: MemoryId, start: usize, len: usize, writes: bool) {

@@ -12,7 +12,7 @@ use loops::STRIDE;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 use tessera_exec::engine::{Engine, Global};
-use tessera_ir::{Func, Module, OpId, ValueId, float, scalar};
+use tessera_ir::{Func, Module, OpId, ScalarType, StackSlots, ValueId, float, scalar};
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, why_not};
@@ -197,13 +197,23 @@ impl<'a> Exec<'a> {
     }
 
     /// Where an id of an array of them lies.
-    fn id_slot(&self, (first, count): (IntSlot, u32), index: Int) -> Result<IntSlot, Failure> {
-        let index = self.int(index);
-        match u32::try_from(index).ok().filter(|n| *n < count) {
-            Some(n) => Ok(first.plus(n)),
-            None => {
+    /// The slot of an element, and the one that says whether it is defined.
+    fn id_slot(
+        &self,
+        (first, count): (IntSlot, u32),
+        shape: &StackSlots,
+        places: &[Int],
+    ) -> Result<[IntSlot; 2], Failure> {
+        let places: SmallVec<[i64; 4]> = places.iter().map(|place| self.int(*place)).collect();
+        match shape.element(&places) {
+            Ok(n) => Ok([first.plus(n as u32), first.plus(n as u32 + count)]),
+            Err((_, index)) if matches!(shape, StackSlots::Array { elem: ScalarType::Index, .. }) => {
                 let what = format!("an array of {count} ids has none at index {index}");
                 Err(failure("flag-id-range", what, "use an index inside the array"))
+            }
+            Err((dimension, index)) => {
+                let what = format!("index {index} of dimension {dimension} is outside of the local array");
+                Err(failure("local-bounds", what, "use an index inside the array"))
             }
         }
     }
@@ -338,13 +348,21 @@ impl<'a> Exec<'a> {
                 self.engine.end_tile(*object)?;
                 self.set_tile(*slot, *object);
             }
-            Support::GetId { ids, index, to } => {
-                let slot = self.id_slot(*ids, *index)?;
+            Support::NewIds(first, count) => {
+                (*count..2 * count).for_each(|n| self.set(first.plus(n), 0));
+            }
+            Support::GetId { ids, shape, places, to } => {
+                let [slot, defined] = self.id_slot(*ids, shape, places)?;
+                if self.ints[defined.index()] == 0 {
+                    let what = "an element is read that was never set";
+                    return Err(failure("undefined-use", what, "set it first"));
+                }
                 self.set(*to, self.ints[slot.index()]);
             }
-            Support::SetId { ids, index, id } => {
-                let slot = self.id_slot(*ids, *index)?;
+            Support::SetId { ids, shape, places, id } => {
+                let [slot, defined] = self.id_slot(*ids, shape, places)?;
                 self.set(slot, self.int(*id));
+                self.set(defined, 1);
             }
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),

@@ -283,10 +283,22 @@ impl Op {
         }
     }
 
+    /// Whether it is about an array of ids of flags.
+    fn is_about_ids(&self) -> bool {
+        matches!(self.kind, OpKind::Other("eventid_array_get" | "eventid_array_set"))
+    }
+
+    /// The operands of an operation on a small array or struct that say which element is meant.
+    pub fn places(&self) -> &[Operand] {
+        let behind = usize::from(self.id_array() == Some(IdArray::Set));
+        let end = self.operands.len().saturating_sub(behind).max(1);
+        self.operands.get(1..end).unwrap_or_default()
+    }
+
     /// Does a process that reaches it order its pipes itself (sync.md 3)?
     pub fn is_manual(&self) -> bool {
         let order = self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual);
-        order || matches!(self.id_array(), Some(IdArray::Get | IdArray::Set))
+        order || self.is_about_ids()
     }
 
     /// The operand with this role.

@@ -8,6 +8,10 @@ use tessera_isa::diag::{Diagnostic, nearest};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind};
 
+/// Attributes that later versions of the dialect call otherwise.
+const LATER: &[(&str, AttrName)] =
+    &[("satmode", AttrName::SatMode), ("precisionType", AttrName::PrecisionMode)];
+
 impl Parser<'_> {
     /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.
     pub(super) fn sort_attrs(&mut self, entries: Vec<Entry>, known: &[AttrName], op: &str) -> Option<Box<OpAttrs>> {
@@ -15,7 +19,17 @@ impl Parser<'_> {
             return None;
         }
         let mut out = Box::<OpAttrs>::default();
-        for entry in entries {
+        for mut entry in entries {
+            // Later spellings (isa/today.md 1.1).
+            let own = LATER.iter().find(|(later, own)| *later == entry.key && known.contains(own)).map(|(_, own)| *own);
+            if let Some(own) = own {
+                if out.known.get(own).is_some() {
+                    let text = format!("{} and {} of {op} are one attribute, and both are written", entry.key, own);
+                    let _: Res<()> = self.fail("syntax-duplicate", entry.span(), text, "remove one of them");
+                    continue;
+                }
+                entry.key = own.name().to_string();
+            }
             match known.iter().find(|name| name.name() == entry.key) {
                 // The row has a rule for words that the attribute does not have; the text is kept (isa/notes.md).
                 Some(name) if has_word_rule(op) && is_foreign(name.info().kind, &entry.value) => {

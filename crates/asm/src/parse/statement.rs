@@ -100,7 +100,7 @@ impl Parser<'_> {
         }
     }
 
-    fn starts_statement(&self) -> bool {
+    pub(super) fn starts_statement(&self) -> bool {
         match self.tok.kind {
             Tok::Percent | Tok::Bang | Tok::Hash | Tok::Str | Tok::Caret => true,
             Tok::Word => {
@@ -224,7 +224,9 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
-            Pto::Other(name) if self.at_opaque() || is_micro(name) || IdArray::parse(name).is_some() => {
+            Pto::Other(name)
+                if self.at_opaque() || is_micro(name) || name.contains('.') || IdArray::parse(name).is_some() =>
+            {
                 self.opaque(results, name)
             }
             Pto::Other(name) => self.other(results, name),
@@ -232,6 +234,7 @@ impl Parser<'_> {
             Pto::Table(Opcode::Subset) if self.second().kind == Tok::Comma => {
                 self.special(results, Opcode::PartitionView, form)
             }
+            Pto::Table(op) if self.has_entries(op) => self.opaque(results, op.mnemonic()),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),
         }

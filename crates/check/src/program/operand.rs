@@ -39,7 +39,7 @@ impl Walk<'_> {
             }
             Text::Attributes | Text::Value => self.configure(op, opcode),
             Text::Number | Text::Pipe(_) => self.set_unknowns(&op.results),
-            Text::Ignored | Text::AsWritten => {}
+            Text::Ignored | Text::AsWritten | Text::Hint(_) => {}
             Text::Forms | Text::Subset => self.on_tiles(op, opcode, form),
         }
     }

@@ -134,7 +134,7 @@ impl Compiler<'_> {
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
-            Text::Ignored | Text::AsWritten => {
+            Text::Ignored | Text::AsWritten | Text::Hint(_) => {
                 if self.observed && opcode.order().is_some() {
                     code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
                 }

@@ -322,6 +322,14 @@ impl<const W: usize> Detector<W> {
                 self.told.barrier(process, op, *pipe);
                 self.next(process, point, Act::Barrier(*pipe));
             }
+            SyncOp::Fence(of) => {
+                let fence = *of;
+                for pipe in fence {
+                    let Some(pipes) = self.pipes.get_mut(process) else { return };
+                    let point = pipes.point(op, turns);
+                    self.next(process, point, Act::Barrier(*pipe));
+                }
+            }
             SyncOp::Events => {
                 let named = text.events.get(op.index()).map(|events| pipes.events(events)).unwrap_or_default();
                 let point = pipes.point(op, turns);

@@ -50,14 +50,15 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    /// A FIFO, and the slot that its next push or pop uses.
-    fn next_slot(&mut self, n: FifoId, what: Count) -> (FifoSlots, u64) {
+    /// A FIFO, and the slot that its next push or pop uses, with its number.
+    fn next_slot(&mut self, n: FifoId, what: Count) -> (FifoSlots, u64, u64) {
         let AnalysisInput { module, func, placement, profile, .. } = self.subject;
         let slots = FifoSlots::new((module, func), self.constants, placement, profile, &self.fifos.list[n]);
         let count = self.counts.entry((n, what)).or_default();
         *count += 1;
-        let slot = slots.slot(*count - 1);
-        (slots, slot)
+        let number = *count - 1;
+        let slot = slots.slot(number);
+        (slots, slot, number)
     }
 
     /// Which half of a tile this vector core has.
@@ -78,7 +79,7 @@ impl<'a> PathWalk<'a> {
     }
 
     fn push(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
-        let (slots, slot) = self.next_slot(n, Count::Pushes);
+        let (slots, slot, _) = self.next_slot(n, Count::Pushes);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Free(n)), &[]);
         let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
@@ -117,19 +118,21 @@ impl<'a> PathWalk<'a> {
     }
 
     fn pop(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
-        let (slots, slot) = self.next_slot(n, Count::Pops);
+        let (slots, slot, number) = self.next_slot(n, Count::Pops);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Ready(n)), &[]);
         let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v)?))) else { return };
         let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).and_then(|o| self.known(o.arg)));
         let tile = self.objects[object].tile;
         let core = self.memory_of(tile.loc, 0);
-        let place = self.spot(id, SlotPlace::Chip(tile.loc, core, slots.place(slot, &tile)));
+        let place = self.spot(id, SlotPlace::Chip(tile.loc, core, slots.place(number, &tile)));
         let made = self.change(object);
         made.place = place.unwrap_or_else(|| made.place.clone());
         for (axis, extent) in [tile.v_row, tile.v_col].into_iter().enumerate() {
             if extent == Extent::Dynamic {
-                made.valid[axis] = given[axis].and_then(|v| u64::try_from(v).ok());
+                let declared = if axis == 0 { tile.rows } else { tile.cols };
+                let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role))[axis].map(|_| given[axis]);
+                made.valid[axis] = given.map_or(Some(declared), |v| v.and_then(|v| u64::try_from(v).ok()));
             }
         }
         let made = made.clone();

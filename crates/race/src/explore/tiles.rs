@@ -62,7 +62,7 @@ impl<'a> PathWalk<'a> {
             Text::Attributes | Text::Value => self.configure(op),
             Text::Number => self.number(op, opcode),
             Text::Pipe(_) => self.fifo(id, op),
-            Text::Print | Text::Ignored | Text::AsWritten => {}
+            Text::Print | Text::Ignored | Text::AsWritten | Text::Hint(_) => {}
             Text::Forms | Text::Subset => self.on_tiles(id, op, opcode, form),
         }
         Ok(())

@@ -308,7 +308,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     let mut words = String::new();
     types(&mut words);
     let about = "What the instructions that are made of their rows take besides tiles and numbers.";
-    let mut headers = vec![("words.hpp", header("PTO_COMMON_WORDS_HPP", about, "arguments.hpp", &words))];
+    let mut headers = vec![("attributes.hpp", header("PTO_COMMON_ATTRIBUTES_HPP", about, "arguments.hpp", &words))];
     let about =
         "The instructions whose arguments are what their rows say: destinations first, then events to wait for.";
     for (family, file) in FAMILIES {
@@ -326,7 +326,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         }
         out += "\n} // namespace PTO_PROFILE_NAMESPACE";
         let guard = format!("PTO_COMMON_{}_HPP", file.split('.').next().unwrap().to_uppercase());
-        headers.push((file, header(&guard, about, "words.hpp", &out)));
+        headers.push((file, header(&guard, about, "attributes.hpp", &out)));
     }
     headers
 }

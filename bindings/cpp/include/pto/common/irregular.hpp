@@ -5,7 +5,7 @@
 #ifndef PTO_COMMON_IRREGULAR_HPP
 #define PTO_COMMON_IRREGULAR_HPP
 
-#include <pto/common/words.hpp>
+#include <pto/common/attributes.hpp>
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {

@@ -1,10 +1,8 @@
 //! Text that was damaged at random: reading ends with sentences, never with a panic, and what is read without errors is
 //! printed and read again as the same program. Runs for about a second; numbers repeat.
 
-mod support;
-
+use super::support::{corpus, dump};
 use std::time::{Duration, Instant};
-use support::{corpus, dump};
 use tessera_asm::{convert, parse, parse_bytes, print};
 use tessera_ir::TextForm;
 use tessera_testkit::random::Random;

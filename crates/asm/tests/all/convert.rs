@@ -1,8 +1,6 @@
 //! Conversion between the forms: what comes out is legal text of the same program, and converting again changes nothing.
 
-mod support;
-
-use support::{corpus, read};
+use super::support::{corpus, read};
 use tessera_asm::{convert, parse};
 use tessera_ir::{OpKind, TextForm};
 

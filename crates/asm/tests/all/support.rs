@@ -1,5 +1,4 @@
 //! What tests share: programs as text without places, so that two of them can be compared, and the corpus.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -236,7 +236,7 @@ fn meant(costs: &Costs) -> Vec<String> {
 
 #[test]
 fn costs_can_be_replaced() {
-    let written = include_str!("../../../docs/spec/isa/cost.toml");
+    let written = include_str!("../../../../docs/spec/isa/cost.toml");
     assert_eq!(meant(&costs::parse(written).unwrap()), meant(&PUBLISHED));
     let own = "[[vector]]\nprofile = \"a5\"\nops = [\"tadd\"]\nlatency = {f32 = 100, f = 3}\nper_repeat = 1\n";
     let options = TimelineOptions { costs: Some(costs::parse(own).unwrap()), ..TimelineOptions::default() };

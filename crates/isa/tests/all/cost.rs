@@ -22,7 +22,7 @@ fn written(value: &Value, elem: Elem) -> Option<u64> {
 
 #[test]
 fn figures_are_those_of_the_file() {
-    let file: Table = include_str!("../../../docs/spec/isa/cost.toml").parse().unwrap();
+    let file: Table = include_str!("../../../../docs/spec/isa/cost.toml").parse().unwrap();
     let mut listed = 0;
     for entry in file["vector"].as_array().unwrap() {
         let profile = Profile::parse(entry["profile"].as_str().unwrap()).unwrap();

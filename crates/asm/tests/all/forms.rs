@@ -1,8 +1,6 @@
 //! What each spelling means: forms, signatures, listings, types and constants.
 
-mod support;
-
-use support::{dump, read};
+use super::support::{dump, read};
 use tessera_asm::{Parsed, parse, parse_type, print, print_op, print_type};
 use tessera_ir::{Arg, Def, OpKind, TextForm};
 use tessera_isa::codec::Number;

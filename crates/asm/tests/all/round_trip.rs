@@ -1,8 +1,6 @@
 //! Reading what was printed gives the same program, and printing it again the same text (syntax.md 5).
 
-mod support;
-
-use support::{corpus, dump, read};
+use super::support::{corpus, dump, read};
 use tessera_asm::{parse, print};
 
 #[test]

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use tessera_isa::elem::Elem;
-use tessera_isa::sem::Func;
+use tessera_isa::ops::{Form, Opcode, Role, Types};
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Func, Sem};
 
 fn f32s(values: &[f32]) -> Vec<(Elem, u64)> {
     values.iter().map(|v| (Elem::F32, u64::from(v.to_bits()))).collect()
@@ -93,4 +95,57 @@ fn integers_wrap_in_the_width_of_the_result() {
     assert_eq!(Func::Add.eval(Elem::I64, &[(Elem::I64, u64::MAX), (Elem::I64, 1)]), Some(0));
     assert_eq!(Func::Add.eval(Elem::I32, &[(Elem::I32, 5), (Elem::I16, 0xFFFF)]), Some(4));
     assert_eq!(Func::Add.eval(Elem::U32, &[(Elem::U32, 5), (Elem::U16, 0xFFFF)]), Some(0x1_0004));
+}
+
+/// What a signature makes legal is defined: for every row whose function the table names, on every profile and in every form,
+/// and for every combination of element types that the signature lists.
+#[test]
+fn what_the_table_makes_legal_is_defined() {
+    let mut asked = 0;
+    let mut defined = |op: Opcode, func: Func, to: Elem, args: &[Elem]| {
+        asked += 1;
+        assert!(func.is_defined(to, args), "{op}: {func:?} of {args:?} as {to} is legal and not defined");
+    };
+    for op in Opcode::ALL {
+        let info = op.info();
+        let sigs = |profile: Profile| info.sigs.iter().filter(move |s| Form::ALL.iter().any(|f| s.is_for(profile, *f)));
+        for sig in Profile::ALL.into_iter().flat_map(sigs) {
+            let equal = match sig.types {
+                Types::EqualOf(list) | Types::EachOf(list) => list,
+                _ => &[],
+            };
+            match info.sem {
+                Sem::Map { args, func } => {
+                    equal.iter().for_each(|elem| defined(*op, func, *elem, &vec![*elem; args.len()]));
+                    if let (Types::Pairs(pairs), Func::Axpy) = (sig.types, func) {
+                        for (src, to) in pairs.iter().flat_map(|(src, to)| to.iter().map(move |to| (*src, *to))) {
+                            defined(*op, func, to, &[src, src, to]);
+                        }
+                    }
+                }
+                Sem::Expand { func: Func::Bits, .. } => {
+                    equal.iter().for_each(|elem| defined(*op, Func::Bits, *elem, &[*elem]));
+                }
+                Sem::Expand { func, .. } => equal.iter().for_each(|elem| defined(*op, func, *elem, &[*elem; 2])),
+                Sem::Fold { func, .. } if !matches!(func, Func::Arg { .. }) => equal.iter().for_each(|elem| {
+                    let state = Func::state(*elem);
+                    defined(*op, func, state, &[state, *elem]);
+                    assert!(func.start(state).is_some(), "{op}: a fold of {elem} starts as nothing");
+                }),
+                Sem::Part(func) => equal.iter().for_each(|elem| defined(*op, func, *elem, &[*elem; 2])),
+                Sem::Contract { scaled, .. } => {
+                    let Types::Rows([Role::A, Role::B, Role::Dst, ..], rows) = sig.types else { continue };
+                    for row in rows.iter() {
+                        let [a, b, to, ..] = **row else { continue };
+                        match scaled {
+                            true => defined(*op, Func::ScaledMulAdd, to, &[to, a, b, Elem::F8e8m0, Elem::F8e8m0]),
+                            false => defined(*op, Func::MulAdd(None), to, &[to, a, b]),
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(asked > 500, "{asked}");
 }
