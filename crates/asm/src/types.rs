@@ -111,7 +111,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some(plain), _) if OPAQUE.split_whitespace().any(|name| name == plain) => {
             Ok(Type::Opaque(piece.text.into()))
         }
-        (text, Some(_), None) if Elem::parse(text).is_some() => elem(piece).map(ScalarType::Float).map(Type::Scalar),
+        (text, Some(_), None) if named_elem(text).is_some() => elem(piece).map(ScalarType::Float).map(Type::Scalar),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body),
@@ -130,7 +130,8 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
 }
 
 /// Types whose values nothing here looks into.
-const OPAQUE: &str = "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array vreg mask align hif8x2 bf16x2";
+const OPAQUE: &str =
+    "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array vreg mask align hif8x2 bf16x2";
 
 /// `!pto.local_array<4x8xf32>`, `!pto.struct<f32, i8>`: what its elements are (isa/today.md 4.3).
 fn stack_slots(piece: Piece<'_>) -> Res<()> {
@@ -156,7 +157,7 @@ fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Ty
 /// `<…>`: a tile, or a pointer where an element type comes first (isa/structure.md 2).
 fn bare(body: Piece<'_>, fields: &mut Fields) -> Res<Type> {
     match body.items().as_slice() {
-        [first] | [first, _] if Elem::parse(first.text).is_some() => pointer(body),
+        [first] | [first, _] if named_elem(first.text).is_some() => pointer(body),
         _ => tile::parse(body, fields).map(Type::Tile),
     }
 }
@@ -186,8 +187,19 @@ fn is_paired(text: &str) -> bool {
     text.starts_with("!pto.f4")
 }
 
+/// An element type under any of its names, the dialect's own included (isa/today.md 2).
+fn named_elem(text: &str) -> Option<Elem> {
+    Elem::parse(text).or(match text {
+        "!pto.hif8" => Some(Elem::Hif8),
+        "!pto.f8E8M0" => Some(Elem::F8e8m0),
+        "!pto.f4E2M1x2" => Some(Elem::F4e2m1x2),
+        "!pto.f4E1M2x2" => Some(Elem::F4e1m2x2),
+        _ => None,
+    })
+}
+
 pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
-    if let Some(elem) = Elem::parse(piece.text) {
+    if let Some(elem) = named_elem(piece.text) {
         return Ok(elem);
     }
     let help = match Elem::nearest(piece.text) {

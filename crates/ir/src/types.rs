@@ -121,7 +121,8 @@ impl Type {
         if let Some(body) = text.strip_prefix("!pto.local_array<").and_then(|t| t.strip_suffix('>')) {
             let mut parts: Vec<&str> = body.trim().split('x').collect();
             let elem = slot_type(parts.pop()?)?;
-            let dims = parts.iter().map(|n| n.parse().ok().filter(|n| *n > 0)).collect::<Option<SmallVec<[u64; 4]>>>()?;
+            let dims =
+                parts.iter().map(|n| n.parse().ok().filter(|n| *n > 0)).collect::<Option<SmallVec<[u64; 4]>>>()?;
             let count = dims.iter().fold(1u64, |all, n| all.saturating_mul(*n));
             return (!dims.is_empty() && count <= MAX_SLOTS).then_some(StackSlots::Array { dims, elem });
         }
@@ -159,10 +160,7 @@ const MAX_SLOTS: u64 = 1 << 16;
 /// What a value of a stack holds: scalars that operations copy in and out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StackSlots {
-    Array {
-        dims: SmallVec<[u64; 4]>,
-        elem: ScalarType,
-    },
+    Array { dims: SmallVec<[u64; 4]>, elem: ScalarType },
     Struct(Vec<Field>),
 }
 

@@ -60,7 +60,9 @@ impl FifoSlots {
     /// Where the tile of the how-manieth pop lies.
     pub fn place(&self, number: u64, tile: &Tile) -> u64 {
         match self.profile {
-            Profile::A2a3 => self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes())),
+            Profile::A2a3 => {
+                self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes()))
+            }
             _ => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
         }
     }

@@ -117,7 +117,9 @@ impl<'a> SyncOpSite<'a> {
                     self.wrong(flag, self.no_pipe(), "name one pipe".to_string())
                 }
             },
-            Order::Fence if self.core == Core::Cube => SyncOp::Fence(&[Some(Pipe::Mte2), Some(Pipe::Mte3), Some(Pipe::Fix)]),
+            Order::Fence if self.core == Core::Cube => {
+                SyncOp::Fence(&[Some(Pipe::Mte2), Some(Pipe::Mte3), Some(Pipe::Fix)])
+            }
             Order::Fence => SyncOp::Fence(&[None]),
             Order::Nothing => SyncOp::Nothing,
         }

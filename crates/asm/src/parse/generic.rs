@@ -41,7 +41,17 @@ const fn maybe(roles: &'static [Role]) -> Part {
 const DIALECT_ORDER: &[(&str, &[Part])] = {
     use Role::*;
     &[
-        ("tload", &[one(&[Global]), one(&[Dst]), maybe(&[Fill]), maybe(&[LeftPadding]), maybe(&[RightPadding]), maybe(&[InitCondition])]),
+        (
+            "tload",
+            &[
+                one(&[Global]),
+                one(&[Dst]),
+                maybe(&[Fill]),
+                maybe(&[LeftPadding]),
+                maybe(&[RightPadding]),
+                maybe(&[InitCondition]),
+            ],
+        ),
         ("tmov", &[one(&[Src]), one(&[Dst]), maybe(&[Fp, Tmp]), maybe(&[Quant])]),
         ("tstore", &[one(&[Src]), one(&[Global]), maybe(&[Fp]), maybe(&[Quant])]),
         ("textract", &[one(&[Src, Src0]), one(&[Row]), one(&[Col]), one(&[Dst]), maybe(&[Fp]), maybe(&[Quant])]),

@@ -8,6 +8,7 @@ use crate::sink::shown;
 use tessera_ir::{Op, OpKind, TextForm};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role, fill_of};
+use tessera_isa::sem::Sem;
 
 /// The types of an SSA or assembly instruction.
 #[derive(Debug, Default)]
@@ -69,15 +70,19 @@ impl Parser<'_> {
 
     /// Whether the indices of a table lie in global memory, which is read and does not run (isa/today.md 6.7).
     fn takes_views(&self, op: Opcode, w: &Written) -> bool {
-        let is_view = |raw: &Raw| self.raw_type(raw).is_some_and(|id| self.module.types.get(id).global_elem().is_some());
-        op.info().attrs.contains(&AttrName::GatherOob) && w.ins.iter().filter(|raw| is_view(raw)).count() > 1
+        let is_view =
+            |raw: &Raw| self.raw_type(raw).is_some_and(|id| self.module.types.get(id).global_elem().is_some());
+        let views = w.ins.iter().filter(|raw| is_view(raw)).count();
+        let is_table = op.info().attrs.contains(&AttrName::GatherOob);
+        is_table && views > 1 || matches!(op.info().sem, Sem::Prints) && views > 0
     }
 
     /// The row that the clauses mean: `fp %f` is an operand of the `_fp` row, `pre_quant %q` the last operand, and a word
     /// behind the types the axis of a pattern (isa/today.md 3).
     fn by_clauses(&mut self, op: Opcode, w: &mut Written) -> Res<Opcode> {
         let mut take = |key: &str| {
-            let at = w.entries.iter().position(|e| e.key == key && matches!(e.value, Attr::Operand(_) | Attr::Str(_)))?;
+            let at =
+                w.entries.iter().position(|e| e.key == key && matches!(e.value, Attr::Operand(_) | Attr::Str(_)))?;
             Some(w.entries.remove(at))
         };
         let (fp, quant, axis) = (take("fp"), take("pre_quant"), take("axis"));

@@ -14,8 +14,10 @@ impl Parser<'_> {
     /// Does what follows the mnemonic have a shape of its own?
     pub(super) fn at_opaque(&self) -> bool {
         let may_start = matches!(self.tok.kind, Tok::Str | Tok::Hash | Tok::Less);
-        matches!(self.tok.kind, Tok::LParen | Tok::LBrace | Tok::LBracket | Tok::Less | Tok::Arrow | Tok::Str | Tok::Hash)
-            && !(self.tok.first && may_start)
+        matches!(
+            self.tok.kind,
+            Tok::LParen | Tok::LBrace | Tok::LBracket | Tok::Less | Tok::Arrow | Tok::Str | Tok::Hash
+        ) && !(self.tok.first && may_start)
     }
 
     /// Whether an operation on FIFOs hands on views of global memory, which are read and do not run (isa/today.md 7.2).
@@ -81,9 +83,12 @@ impl Parser<'_> {
                 Tok::Colon => {
                     self.bump();
                     let given = self.worded_types()?;
-                    let untyped = raws.iter_mut().enumerate().filter(|(n, raw)| raw.ty.is_none() && !places.contains(n));
+                    let untyped =
+                        raws.iter_mut().enumerate().filter(|(n, raw)| raw.ty.is_none() && !places.contains(n));
                     untyped.zip(&given).for_each(|((_, raw), ty)| raw.ty = Some(*ty));
-                    if raws.is_empty() {
+                    // The type of what is made stands alone; extents are numbers.
+                    if raws.is_empty() || name == "alloc_multi_tile" {
+                        raws.iter_mut().for_each(|raw| raw.ty = None);
                         types = given;
                     }
                 }
@@ -100,6 +105,10 @@ impl Parser<'_> {
         }
         if let Some(how) = array.filter(|how| *how != IdArray::Declare) {
             self.check_element(how, &raws, &types, start)?;
+        }
+        // Extents are numbers.
+        if types.is_empty() && name == "get_validshape" {
+            types.extend(results.names.iter().map(|_| (self.common.index, start)));
         }
         if types.is_empty() && !results.names.is_empty() {
             return self.expected("`->` and the type of the result");
@@ -159,7 +168,8 @@ impl Parser<'_> {
     fn worded_types(&mut self) -> Res<Types> {
         let mut types = Types::new();
         loop {
-            let is_word = self.at(Tok::Word) && crate::types::scalar(self.here()).is_none() && !self.here().contains("memref");
+            let is_word =
+                self.at(Tok::Word) && crate::types::scalar(self.here()).is_none() && !self.here().contains("memref");
             if is_word && self.second().kind != Tok::Less && !self.tok.first {
                 self.bump();
                 if matches!(self.tok.kind, Tok::Comma | Tok::End | Tok::Eof) || self.tok.first {

@@ -339,7 +339,8 @@ impl Parser<'_> {
         set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![from]);
         self.write_rank(draft);
         let written = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
-        let numbers: Vec<Raw> = draft.operands.iter().filter(|(r, _)| *r == Role::Number).map(|(_, raw)| *raw).collect();
+        let numbers: Vec<Raw> =
+            draft.operands.iter().filter(|(r, _)| *r == Role::Number).map(|(_, raw)| *raw).collect();
         let rank = numbers.len() / 2;
         let dims = written.and_then(|(id, _)| match self.module.types.get(id) {
             Type::View(view) => Some(view.dims.clone()),

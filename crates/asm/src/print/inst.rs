@@ -20,9 +20,14 @@ impl Printer<'_> {
             TextForm::Dps => self.groups(ins, rest, op, Some(opcode)).attrs(op, opcode),
             TextForm::Asm if rest.iter().any(|o| o.role == Role::Global) => self.window(op, opcode),
             // A scalar that is read out of a tile is a result of DPS text (isa/irregular.md 9).
-            TextForm::Ssa if matches!(opcode.info().sem, Sem::Gets) && !self.module.is_listing => {
-                self.text(" ins(").operands(ins).text(" : ").operand_types(ins).text(") outs : ").result_types(op).attrs(op, opcode)
-            }
+            TextForm::Ssa if matches!(opcode.info().sem, Sem::Gets) && !self.module.is_listing => self
+                .text(" ins(")
+                .operands(ins)
+                .text(" : ")
+                .operand_types(ins)
+                .text(") outs : ")
+                .result_types(op)
+                .attrs(op, opcode),
             TextForm::Ssa => {
                 self.text(if op.operands.is_empty() { "" } else { " " }).operands(ins);
                 self.init(rest, ins.is_empty()).attrs(op, opcode).signature(op, false)
@@ -57,9 +62,10 @@ impl Printer<'_> {
                 continue;
             }
             // A parameter of a store has its type beside it.
-            let apart = group.iter().position(|o| o.role == Role::Quant).filter(|n| {
-                *n + 1 == group.len() && op.dsts().is_empty() && word == "ins"
-            });
+            let apart = group
+                .iter()
+                .position(|o| o.role == Role::Quant)
+                .filter(|n| *n + 1 == group.len() && op.dsts().is_empty() && word == "ins");
             let (group, quant) = group.split_at(apart.unwrap_or(group.len()));
             write!(self, " {word}(").operands(group);
             if let Some(opcode) = opcode.filter(|_| word == "ins") {

@@ -181,7 +181,9 @@ impl Printer<'_> {
         let class = |w: &String| format!("#pto.pipe_event_type<{w}>");
         let is_class = |w: &String| plain(w) && !w.starts_with("PIPE_");
         match (opcode, words) {
-            (Opcode::RecordEvent | Opcode::WaitEvent, [from, to, id]) if is_class(from) && is_class(to) && plain(id) => {
+            (Opcode::RecordEvent | Opcode::WaitEvent, [from, to, id])
+                if is_class(from) && is_class(to) && plain(id) =>
+            {
                 write!(self, "[{}, {}, <{id}>]", class(from), class(to));
                 return self.attrs(op, opcode);
             }

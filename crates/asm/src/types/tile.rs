@@ -111,8 +111,7 @@ fn in_elements(body: Piece<'_>, mut tile: TileType) -> Res<TileType> {
         (Some(SLayout::RowMajor), _) => false,
         (_, blayout) => blayout == Some(BLayout::ColMajor),
     };
-    let (declared, valid) =
-        if by_rows { (&mut tile.rows, &mut tile.v_row) } else { (&mut tile.cols, &mut tile.v_col) };
+    let (declared, valid) = if by_rows { (&mut tile.rows, &mut tile.v_row) } else { (&mut tile.cols, &mut tile.v_col) };
     *declared = declared.saturating_mul(2);
     match valid {
         Extent::Static(n) => *n = n.saturating_mul(2),

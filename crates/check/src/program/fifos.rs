@@ -108,7 +108,10 @@ impl Check<'_> {
             (_, _, Some(slots)) => Some(init(format!("slot_num is {slots}"), "a FIFO has at least one slot")),
         };
         let earlier = |other: &OpId| {
-            fifo::pipe_id(self.func.op(*other)) == fifo::pipe_id(op) && self.func.home(*other) == self.func.home(id) && self.cores[other.index()] == Some(core) && *other != id
+            fifo::pipe_id(self.func.op(*other)) == fifo::pipe_id(op)
+                && self.func.home(*other) == self.func.home(id)
+                && self.cores[other.index()] == Some(core)
+                && *other != id
         };
         let inits = (0..self.func.ops.len() as u32).map(OpId);
         let mut inits = inits.filter(|at| matches!(fifo::part(self.func.op(*at)), Some(Part::Initialize(_))));
@@ -121,7 +124,9 @@ impl Check<'_> {
         let fault = fault.or_else(|| {
             let local = attrs.int(AttrName::LocalSlotNum)?;
             let (most, profile) = (fifo::slots(op), self.profile);
-            if profile == Profile::A5 {
+            // The lower form's slots lie in global memory.
+            let in_memory = matches!(fifo::part(op), Some(Part::Initialize(Some(_))));
+            if profile == Profile::A5 && in_memory {
                 let what = "local_slot_num is written, and a5 pops where the slots lie";
                 return Some(init(what.into(), "leave it out"));
             }

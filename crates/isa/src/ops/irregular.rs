@@ -6,7 +6,8 @@ use crate::elem::Elem::{self, *};
 pub(super) const BASE: OpInfo = OpInfo { family: Family::Irregular, ..LAYOUT };
 
 /// Every type but fp4.
-pub(super) const ANY_BUT_FP4: &[Elem] = &[F32, F16, Bf16, I8, I16, I32, I64, U8, U16, U32, U64, F8e4m3, F8e5m2, Hif8, F8e8m0];
+pub(super) const ANY_BUT_FP4: &[Elem] =
+    &[F32, F16, Bf16, I8, I16, I32, I64, U8, U16, U32, U64, F8e4m3, F8e5m2, Hif8, F8e8m0];
 pub(super) const FROM_16: &[Elem] = &[I16, U16, I32, U32, F16, Bf16, F32];
 pub(super) const INDEX: &[Elem] = &[I16, U16, I32, U32];
 pub(super) const INDEX_32: &[Elem] = &[I32, U32];

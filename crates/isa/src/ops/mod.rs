@@ -42,8 +42,8 @@ pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};
 use rule::rules;
 pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
-pub use tfillpad::fill_of;
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
+pub use tfillpad::fill_of;
 
 use crate::profile::{Profile, Profiles};
 use crate::sem::{self, Sem};
