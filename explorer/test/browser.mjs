@@ -2,10 +2,11 @@
 // text is changed where the page says, and the result is legal, equal to what is expected, and shared.
 // Arguments: the page, and a folder for screenshots (optional).
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { cases } from "./cases.mjs";
 import { root } from "./engine.mjs";
 
 const require = createRequire(join(process.env.PLAYWRIGHT_DIR || process.cwd(), "package.json"));
@@ -263,17 +264,17 @@ const tasks = {
 
   async "what must come out is dropped as a file, and the worst element is found"() {
     const page = await openPage();
-    const sample = join(root, "tests/cases/legal/001-tmov_fp-a2a3-dps");
-    const program = readFileSync(join(sample, "program.pto"), "utf8");
-    const command = readFileSync(join(sample, "command.txt"), "utf8");
+    const sample = cases("cases", "legal").find((c) => c.name === "001-tmov_fp-a2a3-dps");
+    const { program, command } = sample;
     await page.selectOption("#profile", "a2a3");
     await write(page, program);
-    for (const [, name, file] of command.matchAll(/--in (\S+?)=(\S+)/g)) {
-      await page.locator(`#inputs label:has([data-name=${name}]) input[type=file]`).setInputFiles(join(sample, file));
+    for (const [, name, of] of command.matchAll(/--in (\S+?)=in_(\S+)\.npy/g)) {
+      const file = { name: `in_${of}.npy`, mimeType: "application/octet-stream", buffer: sample.in[of] };
+      await page.locator(`#inputs label:has([data-name=${name}]) input[type=file]`).setInputFiles(file);
       await page.waitForFunction((n) => document.querySelector(`[data-name=${n}]`).value.startsWith("npy:"), name);
     }
     const [, out] = command.match(/--out (\S+?)=/);
-    const expected = readFileSync(join(sample, `expected_${out}.npy`));
+    const expected = sample.expected[out];
     const drop = (bytes) => page.evaluate(([name, content]) => {
       const data = new DataTransfer();
       data.items.add(new File([new Uint8Array(content)], name));

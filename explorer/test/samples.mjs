@@ -1,22 +1,16 @@
 // Every sample program opens in the page's engine, is judged as the command judges it, and runs where it may: on its own
 // data it gives what it must.
-import { readFileSync, readdirSync, existsSync } from "node:fs";
-import { join } from "node:path";
-import { engine, root } from "./engine.mjs";
+import { cases } from "./cases.mjs";
+import { engine } from "./engine.mjs";
 
 const call = engine(process.argv[2]);
 const faults = [];
 let [count, compared, timelines] = [0, 0, 0];
-for (const [cases, kind] of ["cases", "cases-compute"].flatMap((c) => ["legal", "illegal", "warning", "runtime"].map((k) => [c, k]))) {
-  const dir = join(root, "tests", cases, kind);
-  if (!existsSync(dir)) continue;
-  for (const name of readdirSync(dir)) {
-    const file = join(dir, name, "program.pto");
-    if (!existsSync(file)) continue;
+for (const [set, kind] of ["cases", "cases-compute"].flatMap((s) => ["legal", "illegal", "warning", "runtime"].map((k) => [s, k]))) {
+  for (const sample of cases(set, kind)) {
     count += 1;
-    const where = `${cases}/${kind}/${name}`;
-    const text = readFileSync(file, "utf8");
-    const command = readFileSync(join(dir, name, "command.txt"), "utf8").split("\n")[0];
+    const where = `${set}/${kind}/${sample.name}`;
+    const { program: text, command, ulp } = sample;
     const profile = (command.match(/--profile[ =](\S+)/) || [])[1];
     const blocks = Number((command.match(/--blocks[ =](\d+)/) || [])[1] || 1);
     try {
@@ -27,16 +21,14 @@ for (const [cases, kind] of ["cases", "cases-compute"].flatMap((c) => ["legal", 
       // What stops a run may be known before it.
       if (kind !== "runtime" && illegal !== (kind === "illegal")) faults.push(`${where}: ${illegal ? "illegal" : "legal"} in the page`);
       if (illegal || checked.no_kernel) continue;
-      const npy = (file) => "npy:" + readFileSync(join(dir, name, file)).toString("hex");
+      const npy = (bytes) => "npy:" + bytes.toString("hex");
       const given = {};
-      for (const [, of, file] of command.matchAll(/--in[ =]([^\s=@]+)=(\S+\.npy)/g)) given[of] = npy(file);
+      for (const [, of, file] of command.matchAll(/--in[ =]([^\s=@]+)=in_(\S+)\.npy/g)) given[of] = npy(sample.in[file]);
       for (const [, of, number] of command.matchAll(/--set[ =]([^\s=.]+)=(\S+)/g)) given[of] = number;
       const program = { text, profile, blocks, given };
-      const near = join(dir, name, "ulp.txt");
-      const ulps = new Map(existsSync(near) ? readFileSync(near, "utf8").trim().split("\n").map((line) => line.split(" ")) : []);
       const wanted = [...command.matchAll(/--out[ =]([^\s=@]+)=/g)].map(([, of]) => of);
-      const expect = wanted.filter((of) => checked.outputs.includes(of) && existsSync(join(dir, name, `expected_${of}.npy`)))
-        .map((of) => `%${of}${ulps.has(of) ? " ulp=" + ulps.get(of) : ""}: ${npy(`expected_${of}.npy`)}`);
+      const expect = wanted.filter((of) => checked.outputs.includes(of) && sample.expected[of])
+        .map((of) => `%${of}${ulp.has(of) ? " ulp=" + ulp.get(of) : ""}: ${npy(sample.expected[of])}`);
       const ran = call({ ...program, do: "run", expect: kind === "legal" ? expect.join("\n") : "" });
       // Rows of half bytes cannot be made up.
       if (/do not end at a byte/.test(ran.error)) continue;

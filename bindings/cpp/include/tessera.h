@@ -1,6 +1,6 @@
 /* The C ABI of Tessera: the PTO tile ISA on a simulated core.
  *
- * Generated from bindings/cpp/src and the instruction table by the test `generated`; do not edit.
+ * Generated from bindings/cpp/src and the instruction table by `cargo xtask codegen`; do not edit.
  *
  * A machine is made by tessera_machine_create and belongs to one thread at a time until it is destroyed.
  * Pointers are null or valid for the call. Descriptors are copied; nothing of the caller's is kept after it.
@@ -480,7 +480,7 @@ typedef enum TesseraRole {
 
 
 // The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 6
+#define TESSERA_ABI_VERSION 7
 
 // How a call ended.
 typedef enum TesseraStatus {
@@ -649,8 +649,8 @@ typedef struct TesseraInst {
   uint32_t attr_count;
   // A `TesseraForm`, where the operands alone do not tell it (TDIVS with the scalar first); 0 otherwise.
   uint32_t form;
-  // Zero.
-  uint32_t reserved;
+  // How many words.
+  uint32_t word_count;
   // The tile operands, destinations included, in any order; at most 8.
   const struct TesseraTileArg *tiles;
   // The scalar operands, in any order; at most 8. May be null if there are none.
@@ -659,6 +659,9 @@ typedef struct TesseraInst {
   const struct TesseraAttr *attrs;
   // The source of TIMG2COL; null otherwise.
   const struct TesseraConv *conv;
+  // Words of the caller's choice, at most 96, that tell the instruction from all others, but for the address of its view:
+  // `tessera_reissue` issues it again by them. May be null if there are none.
+  const uint64_t *words;
 } TesseraInst;
 
 // A view of the caller's memory.
@@ -885,19 +888,13 @@ enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
                                       uint32_t index,
                                       struct TesseraDiagnostic *diagnostic);
 
-// A number for the instruction that was issued last, with which `tessera_again` issues it again; 0 where it has none.
-uint64_t tessera_issued(struct TesseraMachine *machine);
-
-// Issues an instruction again by its number. `TESSERA_STATUS_ARGUMENT`, and nothing was changed: it has to be issued in full, because
-// the number means nothing any more, or because something is to be said about it.
-enum TesseraStatus tessera_again(struct TesseraMachine *machine,
-                                 uint64_t number);
-
-// The same for an instruction that `tessera_transfer` issued: `data` is that of its view, which is otherwise the same. It may have
-// stored before something is to be said about it; in full it comes to the same.
-enum TesseraStatus tessera_transfer_again(struct TesseraMachine *machine,
-                                          uint64_t number,
-                                          void *data);
+// Issues an instruction again that was issued with these words; `data` is that of its view, which is otherwise the same, or null.
+// `TESSERA_STATUS_ARGUMENT`: it has to be issued in full, because the words mean nothing any more, or because something is to be said
+// about it. A view may have been stored to before; in full it comes to the same.
+enum TesseraStatus tessera_reissue(struct TesseraMachine *machine,
+                                   const uint64_t *words,
+                                   uint32_t count,
+                                   void *data);
 
 // The address of automatic storage on the host; it stays there until it is freed.
 enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);

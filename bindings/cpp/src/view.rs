@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
-use tessera_exec::engine::Runs;
 use tessera_isa::diag::Fault;
 use tessera_isa::inst::{GlobalArg, ViewTag};
 use tessera_kernels::memory::{AlignedBytes, BlockWrites, Memory};
@@ -153,16 +152,14 @@ impl View {
             let _one = COMBINING.lock();
             taken.combined.put(&mut there);
         }
-        self.write(&taken.writes);
+        taken.writes().for_each(|(at, bytes)| self.write(at, bytes));
     }
 
-    /// Writes runs of bytes of the buffer to the caller's memory.
-    pub fn write(&mut self, runs: &Runs) {
-        for (at, bytes) in runs {
-            if at.checked_add(bytes.len()).is_some_and(|end| end <= self.len) {
-                // SAFETY: inside the view, whose memory the caller of the ABI vouches for as writable.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(*at), bytes.len()) };
-            }
+    /// Writes a run of bytes of the buffer to the caller's memory.
+    pub fn write(&mut self, at: usize, bytes: &[u8]) {
+        if at.checked_add(bytes.len()).is_some_and(|end| end <= self.len) {
+            // SAFETY: inside the view, whose memory the caller of the ABI vouches for as writable.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(at), bytes.len()) };
         }
     }
 

@@ -13,6 +13,7 @@ mod generic;
 mod inst;
 mod listing;
 mod memref;
+mod micro;
 mod mismatch;
 mod module;
 mod names;

@@ -1,5 +1,6 @@
 //! Types from text (syntax.md 3): all spellings of tiles, and the other types a program names.
 
+mod micro;
 mod tile;
 
 pub(crate) use tile::{FIELDS, Field, Fields, configure, pointer_space};
@@ -107,6 +108,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("tensor_view"), Some(body)) => view(body, false),
         (_, Some("partition_tensor_view" | "tile_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
+        (_, Some("vreg" | "mask" | "align"), _) => micro::parse(name, body).map(Type::Micro),
         (_, Some("local_array" | "struct"), Some(_)) => stack_slots(piece).map(|()| Type::Opaque(piece.text.into())),
         (_, Some(plain), _) if OPAQUE.split_whitespace().any(|name| name == plain) => {
             Ok(Type::Opaque(piece.text.into()))
@@ -130,8 +132,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
 }
 
 /// Types whose values nothing here looks into.
-const OPAQUE: &str =
-    "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array vreg mask align hif8x2 bf16x2";
+const OPAQUE: &str = "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array hif8x2 bf16x2";
 
 /// `!pto.local_array<4x8xf32>`, `!pto.struct<f32, i8>`: what its elements are (isa/today.md 4.3).
 fn stack_slots(piece: Piece<'_>) -> Res<()> {
@@ -189,11 +190,11 @@ fn is_paired(text: &str) -> bool {
 
 /// An element type under any of its names, the dialect's own included (isa/today.md 2).
 fn named_elem(text: &str) -> Option<Elem> {
+    let text = text.strip_prefix("!pto.").unwrap_or(text);
     Elem::parse(text).or(match text {
-        "!pto.hif8" => Some(Elem::Hif8),
-        "!pto.f8E8M0" => Some(Elem::F8e8m0),
-        "!pto.f4E2M1x2" => Some(Elem::F4e2m1x2),
-        "!pto.f4E1M2x2" => Some(Elem::F4e1m2x2),
+        "f8E8M0" => Some(Elem::F8e8m0),
+        "f4E2M1x2" => Some(Elem::F4e2m1x2),
+        "f4E1M2x2" => Some(Elem::F4e1m2x2),
         _ => None,
     })
 }
@@ -273,7 +274,9 @@ fn pointer(body: Piece<'_>) -> Res<Type> {
     let items = body.items();
     match items.as_slice() {
         [e] => Ok(Type::Ptr(elem(*e)?, None)),
-        [e, space] if !space.text.is_empty() => Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))),
+        [e, space] if !space.text.is_empty() => {
+            micro::space(*space).and(Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))))
+        }
         _ => fault(body, "a pointer has an element type and at most an address space", "write !pto.ptr<f32>"),
     }
 }

@@ -33,9 +33,13 @@ pub(crate) fn pto(mnemonic: &str) -> Option<Pto> {
 const OTHERS: &str = "arith.constant arith.cmpi arith.cmpf arith.select math.absi scf.for scf.if scf.while scf.yield scf.condition \
     func.call func.return func.func return module";
 
+/// Regions that one vector core runs as one launch.
+const SCOPES: [&str; 2] = ["pto.vecscope", "pto.strict_vecscope"];
+
 /// All names that a statement can start with, for suggestions.
 pub(crate) fn all() -> impl Iterator<Item = String> {
-    let pto = PTO.keys().map(|name| format!("pto.{name}"));
+    let micro = tessera_micro::rows().flat_map(tessera_micro::Row::names).map(|name| format!("pto.{name}"));
+    let pto = PTO.keys().map(|name| format!("pto.{name}")).chain(micro).chain(SCOPES.map(String::from));
     let arith = ArithOp::ALL.iter().map(|op| op.name()).chain(CastOp::ALL.iter().map(|op| op.name()));
     let floats = FloatOp::ALL.iter().map(|op| op.name().to_string());
     pto.chain(arith.map(|name| format!("arith.{name}")))

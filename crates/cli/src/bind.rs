@@ -44,7 +44,7 @@ pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
     Ok(Bound { name, core1, to: to.into() })
 }
 
-/// What an argument is given.
+/// The input of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Give {
     /// The array of a file, with its numbers cast to the argument's type or as it is.
@@ -65,7 +65,7 @@ pub fn give(text: &str) -> Result<Bound<Give>, String> {
     Ok(Bound { name, core1, to })
 }
 
-/// Where an array goes, and as which type where not as its own.
+/// The file of an array, and the type to convert it to, if it is not its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Take {
     /// The file.

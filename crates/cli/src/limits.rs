@@ -1,4 +1,4 @@
-//! Where a run is stopped: `--max-steps` and `--max-memory`.
+//! The limits of a run: `--max-steps` and `--max-memory`.
 
 use tessera::program;
 

@@ -1,4 +1,4 @@
-//! What the process does with memory that it has given back.
+//! Settings of the allocator for memory that the process has freed.
 
 /// Keeps it, for work that is done again and again: the server reads a text anew after every key, and fresh pages are a
 /// sixth of the time to read a long one. Commands that end soon do without.

@@ -15,7 +15,7 @@ const MAX_LINKS: usize = 40;
 /// Files that are written beside their place just now; [`abandon`] takes them away.
 static STAGED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Where bytes go.
+/// The destination of bytes.
 #[derive(Debug)]
 enum Target {
     Stdout,
@@ -57,7 +57,7 @@ impl Target {
         Err(io::Error::other("its links lead in a circle"))
     }
 
-    /// What two names share that mean one file.
+    /// The identity of a file, by which two names of one file are recognised.
     fn identity(&self) -> Option<PathBuf> {
         match self {
             Target::Stdout => Some("-".into()),

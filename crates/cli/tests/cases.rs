@@ -1,5 +1,5 @@
-//! The sample cases of `tests/cases` and `tests/cases-compute`: each command line of a folder, run in a copy of it, with its exit code, the rules
-//! it reports and the files it writes compared to what the folder expects.
+//! The sample cases of `tests/cases` and `tests/cases-compute`: each command line of a case, run in a folder with its
+//! inputs; its exit code, the rules it reports and the files it writes are compared with what the case expects.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::ffi::OsString;
@@ -8,70 +8,53 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tessera::npy::{Array, shape_text};
 use tessera_cli::{Session, run};
+use tessera_testkit::cases::{self, Case, Command, KINDS, SETS};
 
-fn main() {
+fn main() -> Result<(), String> {
     let args = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let mut trials = Vec::new();
-    for set in ["cases", "cases-compute"] {
-        let before = trials.len();
-        for group in ["legal", "illegal", "warning", "runtime"] {
-            for folder in folders(&root.join(set).join(group)) {
-                let name = folder.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-                let of_set = set.strip_prefix("cases-").map(|s| format!("{s}/")).unwrap_or_default();
-                trials.push(Trial::test(format!("{of_set}{group}/{name}"), move || case(&folder)));
-            }
+    for (set, kind) in SETS.iter().flat_map(|set| KINDS.map(|kind| (set, kind))) {
+        for case in cases::of(set, kind)? {
+            let of_set = set.strip_prefix("cases-").map(|s| format!("{s}/")).unwrap_or_default();
+            let name = format!("{of_set}{kind}/{}", case.name);
+            trials.push(Trial::test(name.clone(), move || try_case(&case, &name)));
         }
-        assert!(trials.len() > before, "there are no cases in {}", root.join(set).display());
     }
-    libtest_mimic::run(&args, trials).exit();
+    if trials.len() != COUNT {
+        return Err(format!("{} sample cases are there, expected {COUNT}", trials.len()));
+    }
+    libtest_mimic::run(&args, trials).exit()
 }
 
-fn folders(dir: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut all: Vec<PathBuf> = entries.map(|e| e.path()).filter(|p| p.is_dir()).collect();
-    all.sort();
-    all
-}
+/// No case gets lost.
+const COUNT: usize = 929;
 
-fn case(folder: &Path) -> Result<(), Failed> {
-    let dir = Copy::of(folder)?;
-    let commands = fs::read_to_string(folder.join("command.txt"))?;
-    let expected = fs::read_to_string(folder.join("expected.txt"))?;
-    if commands.lines().count() != expected.lines().count() {
-        return Err("every command line has a line in expected.txt, and no other line is there".into());
-    }
+fn try_case(case: &Case, name: &str) -> Result<(), Failed> {
+    let dir = Folder::of(case, name)?;
     let mut reported = Vec::new();
-    for (command, expected) in commands.lines().zip(expected.lines()) {
-        let run = Run::new(command, &dir.0);
-        run.compare(expected).map_err(|why| run.explain(command, &why))?;
+    for command in &case.commands {
+        let run = Run::new(&command.line, &dir.0);
+        run.compare(command).map_err(|why| run.explain(&command.line, &why))?;
         reported.extend(run.reported);
     }
-    let rules = fs::read_to_string(folder.join("rules.txt")).unwrap_or_default();
-    if let Some(missing) = rules.lines().find(|rule| !reported.iter().any(|(id, _)| is_of(id, rule))) {
-        return Err(format!("{missing} is in rules.txt, and {reported:?} is reported").into());
+    if let Some(missing) = case.rules.iter().find(|rule| !reported.iter().any(|(id, _)| is_of(id, rule))) {
+        return Err(format!("{missing} must be reported, and {reported:?} is").into());
     }
-    compare_files(&dir.0).map_err(Failed::from)
+    compare_files(case, &dir.0).map_err(Failed::from)
 }
 
-/// A copy of a folder that is removed again.
-struct Copy(PathBuf);
+/// A folder with the files of a case that is removed again.
+struct Folder(PathBuf);
 
-impl Copy {
-    fn of(folder: &Path) -> io::Result<Copy> {
-        let tests = folder.ancestors().nth(3).unwrap_or(folder);
-        let name = folder.strip_prefix(tests).unwrap_or(folder);
+impl Folder {
+    fn of(case: &Case, name: &str) -> io::Result<Folder> {
         let to = std::env::temp_dir().join(format!("tessera-cases-{}", std::process::id())).join(name);
-        fs::create_dir_all(&to)?;
-        for entry in fs::read_dir(folder)? {
-            let from = entry?.path();
-            fs::copy(&from, to.join(from.file_name().unwrap_or_default()))?;
-        }
-        Ok(Copy(to))
+        case.write_to(&to)?;
+        Ok(Folder(to))
     }
 }
 
-impl Drop for Copy {
+impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -104,18 +87,14 @@ impl Run {
         Run { code, stdout, stderr, reported }
     }
 
-    /// Holds `exit N[, error|warning|reported: RULE]`?
-    fn compare(&self, expected: &str) -> Result<(), String> {
-        let (exit, finding) = expected.split_once(", ").unwrap_or((expected, ""));
-        if exit != format!("exit {}", self.code) {
-            return Err(format!("{exit} was expected, and the exit code is {}", self.code));
+    fn compare(&self, expected: &Command) -> Result<(), String> {
+        if expected.exit != self.code {
+            return Err(format!("exit code {} was expected, and it is {}", expected.exit, self.code));
         }
-        let Some((severity, rule)) = finding.split_once(": ") else {
-            return Ok(());
-        };
-        let found = |s: &str| severity == "reported" || s == severity;
+        let Some((severity, rule)) = &expected.finding else { return Ok(()) };
+        let found = |s: &String| severity == "reported" || s == severity;
         if !self.reported.iter().any(|(id, s)| is_of(id, rule) && found(s)) {
-            return Err(format!("{finding} was expected, and {:?} is reported", self.reported));
+            return Err(format!("{severity} {rule} was expected, and {:?} is reported", self.reported));
         }
         match self.reported.iter().find(|(_, s)| severity == "warning" && s == "error") {
             Some((id, _)) => Err(format!("only warnings were expected, and {id} is an error")),
@@ -128,7 +107,7 @@ impl Run {
     }
 }
 
-/// Is a reported rule the expected one? `syntax-` stands for every rule of that family.
+/// Whether a reported rule is the expected one; `syntax-` stands for every rule of that family.
 fn is_of(id: &str, expected: &str) -> bool {
     id == expected || expected.ends_with('-') && id.starts_with(expected)
 }
@@ -144,25 +123,17 @@ fn human_finding(line: &str) -> Option<(String, String)> {
     matches!(severity, "error" | "warning" | "note").then(|| (rule.into(), severity.into()))
 }
 
-/// Every `expected_NAME.npy` equals `out_NAME.npy`, bit for bit, or as far as `ulp.txt` says.
-fn compare_files(dir: &Path) -> Result<(), String> {
-    let ulp = fs::read_to_string(dir.join("ulp.txt")).unwrap_or_default();
-    let allowed = |name: &str| ulp.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok());
-    for entry in fs::read_dir(dir).map_err(|e| e.to_string())?.flatten() {
-        let file = entry.file_name().to_string_lossy().into_owned();
-        let Some(name) = file.strip_prefix("expected_").filter(|n| n.ends_with(".npy")) else {
-            continue;
-        };
-        let read = |file: String| {
-            let bytes = fs::read(dir.join(&file)).map_err(|e| format!("{file}: {e}"))?;
-            Array::parse(&bytes).map_err(|e| format!("{file}: {e}"))
-        };
-        let (wanted, got) = (read(file.clone())?, read(format!("out_{name}"))?);
+/// Every `out_NAME.npy` equals the expected array, bit for bit, or as far as the case says.
+fn compare_files(case: &Case, dir: &Path) -> Result<(), String> {
+    for array in &case.expected {
+        let name = &array.name;
+        let got = Array::read(dir.join(format!("out_{name}.npy"))).map_err(|e| format!("{name}: {e}"))?;
+        let wanted = Array::parse(&array.npy()).map_err(|e| format!("{name}: {e}"))?;
         if wanted.shape != got.shape {
             return Err(format!("{name} has shape {}, expected {}", shape_text(&got.shape), shape_text(&wanted.shape)));
         }
-        if let Some(most) = allowed(name.trim_end_matches(".npy")) {
-            far(&wanted, &got, most).map_or(Ok(()), |why| Err(format!("{name}: {why}")))?;
+        if let Some((_, most)) = case.ulp.iter().find(|u| u.0 == *name) {
+            far(&wanted, &got, *most).map_or(Ok(()), |why| Err(format!("{name}: {why}")))?;
         } else if let Some(at) = wanted.bytes.iter().zip(&got.bytes).position(|(a, b)| a != b) {
             let count = wanted.bytes.iter().zip(&got.bytes).filter(|(a, b)| a != b).count();
             return Err(format!("{name} differs in {count} bytes of {}, first at byte {at}", wanted.bytes.len()));

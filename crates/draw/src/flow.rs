@@ -1,4 +1,4 @@
-//! Which elements an element of a destination is made of, from the steps of an instruction.
+//! Element flow: the source elements of each element of a destination, from the steps of an instruction.
 
 mod formula;
 
@@ -22,7 +22,7 @@ pub struct At {
     pub col: u64,
 }
 
-/// What becomes of an element.
+/// The operation on an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum How {
     /// It stays what it was.
@@ -44,7 +44,7 @@ pub enum How {
 /// An operand with elements: a tile, or behind the tiles the view of global memory.
 #[derive(Clone, Debug)]
 pub struct Operand {
-    /// What it is to the instruction.
+    /// Its role in the instruction.
     pub role: Role,
     /// Its type in a word or two.
     pub ty: String,
@@ -55,11 +55,11 @@ pub struct Operand {
     pub valid: [u64; 2],
     /// Rows and columns of a box; 1 × 1 without boxes.
     pub box_dims: (u64, u64),
-    /// Is it written?
+    /// Whether it is written.
     pub is_dst: bool,
-    /// Is an element of it read?
+    /// Whether an element of it is read.
     pub is_read: bool,
-    /// Does it say where elements go, and goes nowhere itself?
+    /// Whether it only selects where elements go.
     pub decides: bool,
 }
 
@@ -284,7 +284,7 @@ impl Flow {
         }
     }
 
-    /// An indexed TCONCAT: so many columns of each source as the index tiles say (ops.md 6).
+    /// An indexed TCONCAT takes as many columns of each source as the index tiles say (ops.md 6).
     fn join(&mut self, inst: &Inst, read: Option<Read<'_>>) {
         let indices = [Role::Src0, Role::Src1, Role::Idx0, Role::Idx1, Role::Dst].map(|role| inst.tile_index(role));
         let [Some(src0), Some(src1), Some(idx0), Some(idx1), Some(dst)] = indices else { return };
@@ -306,7 +306,7 @@ impl Flow {
         }
     }
 
-    /// What becomes of an element.
+    /// The operation on an element.
     pub fn how(&self, at: At) -> How {
         match self.cell(at) {
             Cell::Kept => How::Kept,

@@ -67,7 +67,7 @@ pub fn choose(len: u64, box_len: u64, budget: u64) -> Vec<Slot> {
     slots
 }
 
-/// What a picture of a tile shows.
+/// The contents of a picture of a tile.
 pub struct Grid {
     /// The tile.
     pub tile: Tile,
@@ -94,18 +94,18 @@ impl Grid {
         }
     }
 
-    /// Does a box start at this slot?
+    /// Whether a box starts at this slot.
     pub fn is_edge(slot: Slot, box_len: u64) -> bool {
         box_len > 1 && slot.start() > 0 && slot.start().is_multiple_of(box_len)
     }
 
-    /// Is the element padding, as far as the type knows?
+    /// Whether the element is padding, as far as the type says.
     pub fn is_padding(&self, r: u64, c: u64) -> bool {
         let beyond = |v: Extent, i: u64| v.known().is_some_and(|v| i >= v);
         beyond(self.tile.v_row, r) || beyond(self.tile.v_col, c)
     }
 
-    /// Has the type padding?
+    /// Whether the type has padding.
     pub fn has_padding(&self) -> bool {
         let short = |v: Extent, n: u64| v.known().is_some_and(|v| v < n);
         short(self.tile.v_row, self.tile.rows) || short(self.tile.v_col, self.tile.cols)

@@ -1,5 +1,5 @@
-//! What an instruction does, as a picture: sources on the left, destinations on the right, an element's colour is that of
-//! what it is made of, and a few elements have arrows.
+//! Pictures of instructions: sources on the left, destinations on the right. An element has the colour of its source
+//! element, and a few elements have arrows.
 
 use super::colour::{Colour, grey, place};
 use super::flow::{At, Flow, How, Operand, bounds};
@@ -17,7 +17,7 @@ const BETWEEN: f64 = 18.0;
 const MIDDLE: f64 = 120.0;
 const CHAR: f64 = 7.3;
 const LINE: f64 = 19.0;
-/// How wide and high a grid may be.
+/// The greatest width and height of a grid.
 const WIDEST: f64 = 340.0;
 const HIGHEST: f64 = 220.0;
 /// Rows or columns of an operand that are drawn; what is beyond is cut off.
@@ -84,7 +84,7 @@ pub fn picture(flow: &Flow, title: &str) -> String {
     out.end()
 }
 
-/// What the marks of the picture mean.
+/// The legend of the picture.
 fn notes(flow: &Flow) -> String {
     let all = || {
         let each = flow.operands.iter().enumerate();
@@ -157,7 +157,7 @@ struct Panel<'a> {
     operand: usize,
     info: &'a Operand,
     name: String,
-    /// Which source it is, for its colours.
+    /// The number of the source, for its colours.
     source: usize,
     x: f64,
     y: f64,
@@ -266,7 +266,7 @@ impl Panel<'_> {
         ));
     }
 
-    /// What is outside the valid region is faded.
+    /// Elements outside the valid region are faded.
     fn fade(&self, out: &mut Svg) {
         let [rows, cols] = self.info.valid;
         let (rows, cols) = (rows.min(self.rows()), cols.min(self.cols()));
@@ -304,7 +304,7 @@ impl Panel<'_> {
     }
 }
 
-/// The colour of a source's element. What is read and written has the colours of a source of its own.
+/// The colour of a source's element. An operand that is read and written has its own colours.
 fn source_colour(flow: &Flow, at: At) -> Colour {
     let before = flow.operands.iter().take(at.operand).filter(|o| !o.is_dst).count();
     flow.operands.get(at.operand).map_or_else(|| place(0, 0.0, 0.0), |o| banded(before, o, at.row, at.col))

@@ -50,7 +50,7 @@ pub fn element(inst: &Inst, tile: usize, byte: i64, len: u64) -> Option<u64> {
     Some(arg.tile.elem.encode(Number::Int(value.into()), Overflow::Saturate))
 }
 
-/// How many elements an index may point at: those of the tile or view that is not the index tile's.
+/// The number of elements that an index may address: those of the tile or view that is not the index tile's.
 fn pointed(inst: &Inst, tile: usize) -> i64 {
     let idx = inst.tiles.get(tile).map(|t| t.tile.cols);
     let view = inst.global.as_ref().and_then(|v| v.shape()[0].zip(v.shape()[1]));

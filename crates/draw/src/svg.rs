@@ -1,5 +1,5 @@
-//! What pictures share: lines of SVG text, and one set of colours for light and dark. Pictures need no more than this of
-//! a crate.
+//! Shared parts of pictures: SVG text, and one set of colours for light and dark. Pictures need no more of a crate
+//! than this.
 
 use std::fmt::{Arguments, Write};
 

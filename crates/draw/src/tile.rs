@@ -47,7 +47,7 @@ pub fn draw(tile: &Tile, title: &str) -> String {
     out.end()
 }
 
-/// Where each slot starts and how wide it is; boxes stand a little apart.
+/// The start and width of each slot; boxes have a gap between them.
 fn positions(slots: &[Slot], start: f64, size: f64, box_len: u64) -> Vec<(f64, f64)> {
     let mut at = start;
     let place = |slot: &Slot| {
@@ -106,7 +106,7 @@ fn cells(out: &mut Svg, grid: &Grid, x: &[(f64, f64)], y: &[(f64, f64)]) {
     }
 }
 
-/// The memory of the tile, so many bytes a line, each element with its row and column.
+/// The memory of the tile, a fixed number of bytes per line, each element with its row and column.
 struct Memory {
     per_line: u64,
     lines: Vec<Slot>,

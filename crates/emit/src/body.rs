@@ -1,4 +1,4 @@
-//! What programs have around the instructions: tiles, global memory, order, arithmetic.
+//! The parts of a program around the instructions: tiles, global memory, order, arithmetic.
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpId, OpKind, ScalarType, Type, ValueId};

@@ -93,13 +93,13 @@ impl Emitter<'_> {
             // Its first value says it.
             Type::View(_) | Type::Memref(_) => Ok("auto".into()),
             Type::Event => Ok("RecordEvent".into()),
-            Type::Opaque(_) | Type::Vector(..) => {
+            Type::Opaque(_) | Type::Micro(_) | Type::Vector(..) => {
                 Err(cannot(self.span(value), "this value, which control flow hands on,", "use it in one block"))
             }
         }
     }
 
-    /// What is handed on for a value to one that takes it.
+    /// The expression that is handed on for a value.
     fn handed(&self, to: ValueId, arg: Arg) -> Emitted<String> {
         Ok(match (arg, self.ty(to)) {
             (Arg::Value(v), Type::Tile(_) | Type::Conv(_)) => format!("&{}", self.value(v)),
@@ -161,7 +161,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// What a loop yields to the values that it carries; a carried tile may have a buffer that it is copied to.
+    /// The values that a loop yields to its carried values; a carried tile may have a buffer of its own.
     fn carry(&mut self, op: &Op, carried: &[ValueId], names: &[String], from: &[Operand]) -> Emitted<()> {
         let (buffered, others): (Vec<Handed>, Vec<Handed>) =
             together(names, carried, from).into_iter().partition(|(_, to, _)| self.owns_object(*to));

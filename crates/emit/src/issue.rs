@@ -32,7 +32,8 @@ fn algorithm(info: &OpInfo, attrs: &Attrs) -> Option<String> {
     }
 }
 
-/// How C++ gives an attribute of a form; where the intrinsic is written by hand, words are template arguments (cpp.md 6.6).
+/// The C++ spelling of an attribute of a form; intrinsics written by hand take words as template arguments (cpp.md
+/// 6.6).
 fn given_as(form: &FormInfo, name: AttrName) -> CppAttr {
     match (name.info().cpp, name.info().kind) {
         (CppAttr::Argument, AttrKind::Word { .. }) if form.by_hand => CppAttr::Behind,
@@ -143,7 +144,7 @@ impl Emitter<'_> {
         if matches!(info.sem, Sem::Gets) {
             let (src, index) = (self.tile(op, Role::Src)?, self.index(op, Role::Index));
             let call = format!("GETVAL({src}, {index})");
-            // It can be refused, so it is called even where nobody uses what it gives.
+            // The call can fail, so it is made even if its result is unused.
             if !op.results.iter().any(|v| self.needed[v.index()]) {
                 self.line(&format!("{call};"));
                 return Ok(());
@@ -345,7 +346,7 @@ impl Emitter<'_> {
             Kind::Fill if role.array().is_some() => Ok(role.cpp().trim_end_matches(char::is_numeric).to_string()),
             Kind::Fill if !opcode.info().by_flows() => self.typed_scalar(op, form, role),
             Kind::Quant | Kind::Fill => self.scalar(op, role),
-            // What may be left out is a pointer where the intrinsic is written by hand (cpp.md 6.6).
+            // An optional operand is a pointer in intrinsics written by hand (cpp.md 6.6).
             Kind::Tile if form.by_hand && role == Role::Offset => Ok(format!("&{}", self.tile(op, role)?)),
             Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => self.tile(op, role),
         };

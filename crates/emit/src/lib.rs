@@ -66,7 +66,7 @@ fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<D
     Box::new(Diagnostic::error("not-executable", what).at(span, "this").help(help))
 }
 
-/// Does the operation only compute its results?
+/// Whether the operation only computes its results.
 fn is_pure(op: &Op) -> bool {
     match op.kind {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Cast(_) | OpKind::Select => true,
@@ -78,7 +78,7 @@ fn is_pure(op: &Op) -> bool {
     }
 }
 
-/// The values that something with an effect depends on; C++ warns about variables that nobody uses.
+/// The values that an operation with an effect depends on; C++ warns about unused variables.
 fn needed(func: &Func) -> Vec<bool> {
     let mut needed = vec![false; func.values.len()];
     let mut todo: Vec<ValueId> = func.outputs.clone();
@@ -103,11 +103,11 @@ struct Emitter<'a> {
     names: Names,
     /// Tiles that TASSIGN binds before their definition, or first of all: they lie there from the start.
     early: Vec<(ValueId, OpId, Arg)>,
-    /// By value: does anything that has an effect depend on it?
+    /// By value: whether an operation with an effect depends on it.
     needed: Vec<bool>,
     out: String,
     depth: usize,
-    /// How many loops are open.
+    /// The number of open loops.
     in_loop: usize,
 }
 
@@ -169,7 +169,7 @@ impl Emitter<'_> {
         self.early.iter().find(|(v, ..)| *v == value).map(|(_, _, arg)| *arg)
     }
 
-    /// May the bytes of a tile hold something old when its contents begin?
+    /// Whether the bytes of a tile may hold older data when its contents begin.
     fn may_be_stale(&self, value: ValueId) -> bool {
         let Some(own) = self.placement.slot(value).filter(|_| self.in_loop == 0) else { return true };
         let meets = |s: &Slot| s.loc == own.loc && s.addr < own.limit() && own.addr < s.limit() && s.start < own.start;
@@ -247,6 +247,13 @@ impl Emitter<'_> {
         }
         match &op.kind {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
+            OpKind::Micro(call) => {
+                let what = format!(
+                    "pto.{}, a micro instruction that the public assembler lowers in its own back end,",
+                    call.name
+                );
+                Err(cannot(op.span, what, "build the tile instructions, and give this file to the assembler"))
+            }
             OpKind::Other(name) => {
                 let what = format!("pto.{name}, which is outside the layout set,");
                 Err(cannot(op.span, what, "take it out of the program"))

@@ -39,7 +39,7 @@ impl Names {
         all
     }
 
-    /// A name like this one that nobody has.
+    /// A free name similar to this one.
     pub fn fresh(&mut self, wanted: &str) -> String {
         let mut name: String = wanted.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         // Names of the headers begin with a capital; a leading underscore and a double one belong to the compiler.
@@ -68,7 +68,7 @@ impl Names {
         self.expressions[value.index()].as_deref().unwrap_or_else(|| self.object(value))
     }
 
-    /// Says what stands for a value.
+    /// Sets the C++ name of a value.
     pub fn stands_for(&mut self, value: ValueId, expression: String) {
         self.expressions[value.index()] = Some(expression);
     }
@@ -78,7 +78,7 @@ impl Names {
         self.declared[value.index()] = true;
     }
 
-    /// Is a value's variable declared?
+    /// Whether a value's variable is declared.
     pub fn is_declared(&self, value: ValueId) -> bool {
         self.declared[value.index()]
     }

@@ -47,13 +47,13 @@ impl Emitter<'_> {
                 }
                 Type::Tile(t) => {
                     all.push(format!("const {} *{name}_in", t.elem.cpp()));
-                    // What a file's shape says in text is said by the caller here (syntax.md 1).
+                    // The caller passes the extents that a file's shape gives in text (syntax.md 1).
                     let extents = [(t.v_row, "rows"), (t.v_col, "cols")].into_iter();
                     let open = extents.filter(|(extent, _)| *extent == Extent::Dynamic);
                     all.extend(open.map(|(_, axis)| format!("int64_t {name}_{axis}")));
                 }
                 Type::Conv(c) => all.push(format!("const {} *{name}_in", c.elem.cpp())),
-                Type::Event | Type::Opaque(_) => {}
+                Type::Event | Type::Opaque(_) | Type::Micro(_) => {}
                 // Its old contents do not count (isa/irregular.md 9).
                 Type::Vector(..) => all.push(format!("[[maybe_unused]] const uint16_t *{name}_in")),
             }

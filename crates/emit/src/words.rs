@@ -84,7 +84,7 @@ pub(crate) fn unsigned_type(ty: ScalarType) -> &'static str {
     }
 }
 
-/// Does the text read the type as unsigned?
+/// Whether the text reads the type as unsigned.
 pub(crate) fn is_unsigned(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::Int(_, Sign::Unsigned))
 }

@@ -1,71 +1,159 @@
-//! Blocks that have ended and wait to be put together.
+//! The results of blocks, put together in block order while the kernel runs.
 //!
-//! What a block wrote to its copy of an array is kept until all blocks have ended, since the others still begin with what the
-//! array held at the start. Where that is more than the array itself, a result takes it in, block by block in their order.
+//! A block that ends leaves what it wrote. The lowest block that has not ended is the *next* one: when it ends, its writes
+//! go into the result, and so do those of the blocks after it that have ended already. So the result is the same for any
+//! number of threads. Blocks begin in increasing number and the next one never waits, so others may wait for their turn.
 
+use super::Run;
+use super::block_overlap::{Overlap, Owners};
 use super::blocks::{BlockResult, Buffer};
 use std::collections::BTreeMap;
-use tessera_kernels::memory::Memory;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use tessera_ir::ValueId;
+use tessera_isa::diag::Diagnostic;
+use tessera_kernels::memory::{BlockWrites, Memory};
 
-/// What blocks left.
-pub(super) struct FinishedBlocks {
-    left: BTreeMap<u32, BlockResult>,
-    /// By buffer, where threads have copies of it.
-    kept: Vec<Option<PendingWrites>>,
+/// A block whose writes take more bytes than this, together with those of others, waits until they are in the result.
+const PENDING: usize = 64 << 20;
+
+/// So many bytes of a log go into the result at once when it is the block's turn.
+const LOG_IN_TURN: usize = 1 << 20;
+
+/// A block with a log of more bytes than this waits for its turn.
+const LOG: usize = 8 << 20;
+
+/// What blocks leave, from the first one on.
+pub(super) struct BlockMerge {
+    state: Mutex<State>,
+    changed: Condvar,
 }
 
-/// What is kept of a buffer.
-#[derive(Default)]
-struct PendingWrites {
-    /// The bytes of what blocks left and the result does not have.
-    bytes: usize,
-    result: Option<Memory>,
-    /// How many blocks the result has.
-    blocks: u32,
+struct State {
+    /// The lowest block that has not ended.
+    next: u32,
+    pending: BTreeMap<u32, (BlockResult, Vec<BlockWrites>)>,
+    pending_bytes: usize,
+    /// Whether a thread has panicked, so that some block never ends.
+    is_abandoned: bool,
+    /// By buffer: what it holds after the blocks before `next`.
+    arrays: Vec<MergedArray>,
+    results: Vec<BlockResult>,
+    overlaps: Vec<(usize, Overlap)>,
 }
 
-impl FinishedBlocks {
-    /// No block has ended. By buffer: has every thread a copy of it?
-    pub fn new(copied: impl Iterator<Item = bool>) -> Self {
-        FinishedBlocks {
-            left: BTreeMap::new(),
-            kept: copied.map(|copied| copied.then(PendingWrites::default)).collect(),
+struct MergedArray {
+    memory: Memory,
+    owners: Owners,
+}
+
+/// What all blocks leave together.
+pub(super) struct Merged {
+    /// By buffer.
+    pub memories: Vec<Memory>,
+    pub results: Vec<BlockResult>,
+    overlaps: Vec<(usize, Overlap)>,
+}
+
+impl BlockMerge {
+    /// No block has ended; by buffer, what it holds.
+    pub fn new(memories: impl Iterator<Item = Memory>) -> Self {
+        let arrays = memories.map(|memory| MergedArray { memory, owners: Owners::default() }).collect();
+        let state = State {
+            next: 0,
+            pending: BTreeMap::new(),
+            pending_bytes: 0,
+            is_abandoned: false,
+            arrays,
+            results: Vec::new(),
+            overlaps: Vec::new(),
+        };
+        BlockMerge { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// A merge that panics is reported by the thread that panicked.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the turn of a block.
+    fn wait_for<'s>(&'s self, block: u32, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        while state.next < block && !state.is_abandoned {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+    }
+
+    /// A block has ended: its result, and what it wrote, by buffer.
+    pub fn add(&self, block: u32, result: BlockResult, writes: Vec<BlockWrites>) {
+        let mut state = self.state();
+        state.pending_bytes = writes.iter().fold(state.pending_bytes, |sum, one| sum.saturating_add(one.bytes()));
+        state.pending.insert(block, (result, writes));
+        if state.pending_bytes > PENDING {
+            state = self.wait_for(block, state);
+        }
+        state.merge();
+        self.changed.notify_all();
+    }
+
+    /// What a block has combined with an array goes into the result early where it is much.
+    pub fn combine_early(&self, block: u32, array: usize, memory: &mut Memory) {
+        if memory.logged() < LOG_IN_TURN {
+            return;
+        }
+        let mut state = self.state();
+        if memory.logged() >= LOG {
+            state = self.wait_for(block, state);
+        }
+        if state.next == block
+            && let Some(array) = state.arrays.get_mut(array)
+        {
+            memory.take_log().put(array.memory.as_mut());
         }
     }
 
-    pub fn add(&mut self, block: u32, left: BlockResult, buffers: &[Buffer]) {
-        for (kept, taken) in self.kept.iter_mut().zip(&left.writes) {
-            kept.iter_mut().for_each(|kept| kept.bytes = kept.bytes.saturating_add(taken.bytes()));
-        }
-        self.left.insert(block, left);
-        for (n, (kept, buffer)) in self.kept.iter_mut().zip(buffers).enumerate() {
-            // How long a buffer that grows will be is not known.
-            if let Some(kept) = kept.as_mut().filter(|kept| kept.bytes > buffer.memory.bytes().len() && !buffer.grows) {
-                kept.take_in(n, &mut self.left, buffer);
+    /// A thread that panics ends the waiting of the others.
+    pub fn guard(&self) -> impl Drop + '_ {
+        struct Guard<'a>(&'a BlockMerge);
+        impl Drop for Guard<'_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.state().is_abandoned = true;
+                    self.0.changed.notify_all();
+                }
             }
         }
+        Guard(self)
     }
 
-    /// What the blocks left, in their order; what results have is in the buffers.
-    pub fn finish(self, buffers: &mut [Buffer]) -> Vec<BlockResult> {
-        for (buffer, result) in buffers.iter_mut().zip(self.kept.into_iter().map(|kept| kept?.result)) {
-            if let Some(result) = result {
-                buffer.memory = result;
-            }
-        }
-        self.left.into_values().collect()
+    /// What the blocks left, in their order.
+    pub fn finish(self) -> Merged {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let memories = state.arrays.into_iter().map(|array| array.memory).collect();
+        Merged { memories, results: state.results, overlaps: state.overlaps }
     }
 }
 
-impl PendingWrites {
-    /// Takes in what blocks wrote to the buffer with this number, up to the first one that has not ended.
-    fn take_in(&mut self, number: usize, left: &mut BTreeMap<u32, BlockResult>, buffer: &Buffer) {
-        let result = self.result.get_or_insert_with(|| buffer.memory.clone());
-        while let Some(left) = left.get_mut(&self.blocks) {
-            left.writes.get_mut(number).into_iter().for_each(|taken| result.put_taken(taken.take_contents()));
-            self.blocks += 1;
+impl State {
+    /// Puts what the next blocks left into the result.
+    fn merge(&mut self) {
+        while let Some((result, writes)) = self.pending.remove(&self.next) {
+            for (number, (array, mut writes)) in self.arrays.iter_mut().zip(writes).enumerate() {
+                self.pending_bytes = self.pending_bytes.saturating_sub(writes.bytes());
+                if !writes.is_empty() {
+                    self.overlaps.extend(array.owners.add(self.next, &writes).map(|overlap| (number, overlap)));
+                    array.memory.put_taken(&mut writes);
+                }
+            }
+            self.results.push(result);
+            self.next += 1;
         }
-        let others = left.values().filter_map(|left| left.writes.get(number));
-        self.bytes = others.fold(0, |sum, taken| sum.saturating_add(taken.bytes()));
+    }
+}
+
+impl Merged {
+    /// `block-overlap` of the buffers, which are in the order of `buffers`.
+    pub fn warnings(&self, run: &Run<'_>, buffers: &[Buffer]) -> Vec<Diagnostic> {
+        let value = |number: &usize| buffers.get(*number).map_or(ValueId(0), |buffer| buffer.value);
+        self.overlaps.iter().map(|(number, overlap)| overlap.diagnostic(run, value(number))).collect()
     }
 }

@@ -1,27 +1,24 @@
 //! Blocks: several at once, each on memories of its own.
 //!
-//! Global buffers are shared where nobody can tell ([`sharing`]). Of the others a thread keeps one copy: after a block it takes
-//! out what the block wrote and puts back what was there before, so the next block begins with the initial contents again;
-//! what was taken out is merged in block order.
+//! A block sees the global buffers as they were before the kernel, plus its own writes, which go to an overlay
+//! ([`Memory::block_view`]). What a block wrote is put into the result in block order ([`BlockMerge`]).
 
-use super::block_merge::FinishedBlocks;
-use super::block_overlap::Owners;
+use super::array_access::accesses;
+use super::block_merge::{BlockMerge, Merged};
 use super::code::{Program, TileSlot, Var, slot_bits};
 use super::compile::compile;
 use super::cores::{Cores, Process};
 use super::grid_barrier;
 use super::liveness;
-use super::sharing::{self, Sharing};
 use super::step::{Context, Exec};
 use super::{BufferOutput, Input, Outcome, Printed, Progress, Recorded, Run, TileOutput, TraceLine};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tessera_exec::engine::Global;
 use tessera_ir::{Def, MemrefType, Type, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::tile::Extent;
-use tessera_kernels::memory::{BlockWrites, Claims, Memories, Memory};
-use tessera_kernels::{Failure, MemoryId, failure, internal_error};
+use tessera_kernels::memory::{ArrayAccess, Memories, Memory};
+use tessera_kernels::{Failure, MemoryId, failure};
 
 /// A buffer before the run, and the argument it is bound to.
 pub(super) struct Buffer {
@@ -29,8 +26,6 @@ pub(super) struct Buffer {
     pub memory: Memory,
     dims: Vec<u64>,
     pub grows: bool,
-    /// Who wrote what, where blocks wrote to it while they ran.
-    pub claims: Option<Claims>,
 }
 
 /// What one block leaves behind.
@@ -38,7 +33,6 @@ pub(super) struct Buffer {
 pub(super) struct BlockResult {
     pub failure: Option<Failure>,
     pub warnings: Vec<Diagnostic>,
-    pub writes: Vec<BlockWrites>,
     tiles: Vec<TileOutput>,
     printed: Vec<Printed>,
     trace: Vec<TraceLine>,
@@ -51,14 +45,17 @@ impl BlockResult {
     }
 }
 
-/// Runs a program, its blocks on so many threads at most. Copies of arrays that have fewer than `small` bytes, all together, are
-/// made without asking whether they are needed ([`sharing::SMALL`]).
-pub fn run(mut run: Run<'_>, threads: usize, small: u64) -> Result<Outcome, Failure> {
+/// Runs a program, its blocks on so many threads at most.
+pub fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
     let compiled =
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
     let mut programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
-    if let ([program], true) = (programs.as_mut_slice(), run.fuses) {
+    // Micro instructions read the bytes of tiles through pointers.
+    if let [program] = programs.as_mut_slice()
+        && run.fuses
+        && !program.is_micro
+    {
         let outputs = run.outputs.iter().map(|output| output.0).chain(run.func.outputs.iter().copied());
         liveness::find(program, run.placement, outputs, run.tracked);
     }
@@ -70,12 +67,12 @@ pub fn run(mut run: Run<'_>, threads: usize, small: u64) -> Result<Outcome, Fail
     let cx = contexts(&run, &processes, &programs, progress.as_deref(), &bound);
     let run = &run;
     let threads = threads.clamp(1, blocks as usize);
-    let left = match blocks {
-        1 => vec![alone(run, &cx, &mut buffers)],
+    let (left, overlaps) = match blocks {
+        1 => (vec![alone(run, &cx, &mut buffers)], Vec::new()),
         _ if grid_barrier::is_met(run.func, run.profile) => grid_barrier::run(run, &cx, &mut buffers, blocks, threads),
-        _ => together(run, &cx, &mut buffers, threads, small)?,
+        _ => together(run, &cx, &mut buffers, threads),
     };
-    Ok(merge(run, buffers, left))
+    Ok(outcome(run, buffers, left, overlaps))
 }
 
 /// What never changes while the processes of a kernel run.
@@ -97,6 +94,7 @@ pub(super) fn contexts<'a>(
         fuses: run.fuses,
         progress,
         buffers,
+        merge: None,
     };
     processes.iter().zip(programs).map(context).collect()
 }
@@ -117,38 +115,35 @@ fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> BlockResu
     left
 }
 
-/// Several blocks on several threads.
+/// Several blocks on several threads: what they left, and where they wrote the same bytes.
 fn together(
     run: &Run<'_>,
     cx: &[Context<'_>],
     buffers: &mut [Buffer],
     threads: usize,
-    small: u64,
-) -> Result<Vec<BlockResult>, Failure> {
-    let (blocks, turns) = (run.blocks.max(1), sharing::turns(threads));
-    let shared = sharing::share(run, cx, buffers, &turns, (threads, small))?;
+) -> (Vec<BlockResult>, Vec<Diagnostic>) {
+    let blocks = run.blocks.max(1);
+    let mut views = accesses(run, cx, buffers);
+    if run.record {
+        views = views.into_iter().map(|access| access.or(ArrayAccess::READS)).collect();
+    }
+    let (views, merge) = share(buffers, &views);
     let next = AtomicU32::new(0);
-    let ended = FinishedBlocks::new(shared.iter().map(|sharing| matches!(sharing, Sharing::Copied)));
-    let ended = Mutex::new(ended);
+    let cx: Vec<Context<'_>> = cx.iter().map(|cx| Context { merge: Some(&merge), ..*cx }).collect();
     let work = || {
-        let mut cores = Cores::new(cx, sharing::memories(run, buffers, &shared, &turns), run.trace || run.record);
+        let _guard = merge.guard();
+        let mut cores = Cores::new(&cx, memories(run, buffers, &views, run.limits.memory), run.trace || run.record);
         loop {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
                 return;
             }
-            let mut begun = turns.begin(block);
-            let mut left = one(run, &mut cores, buffers, block);
-            left.writes = cores.take_written(buffers);
-            begun.logs = cores.take_logs();
-            drop(begun);
+            let left = one(run, &mut cores, buffers, block);
             if left.failure.is_some() {
-                // Blocks that have begun still end, so that the lowest failure is always the one that is told.
+                // Blocks that have begun still end, so that the lowest failure is always the one that is reported.
                 next.store(blocks, Ordering::Relaxed);
             }
-            if let Ok(mut ended) = ended.lock() {
-                ended.add(block, left, buffers);
-            }
+            merge.add(block, left, cores.end_block(buffers));
         }
     };
     std::thread::scope(|scope| {
@@ -157,18 +152,38 @@ fn together(
         }
         work();
     });
-    sharing::put_back(buffers, shared)?;
-    ended
-        .into_inner()
-        .map(|ended| ended.finish(buffers))
-        .map_err(|_| internal_error("a thread that runs blocks has panicked"))
+    drop(cx);
+    put_back(run, buffers, merge.finish())
 }
 
-/// A copy of the buffers that remembers what is written.
-pub(super) fn copies(buffers: &[Buffer], tracked: bool, limit: u64) -> Memories {
-    let mut memories = Memories::with_limit(tracked, limit);
-    for buffer in buffers {
-        memories.add_buffer(buffer.memory.watched());
+/// How blocks have a buffer: what they may do with it, and its length.
+pub(super) type View = (ArrayAccess, usize);
+
+/// Makes buffers ready for blocks that do so with them. What no block reads goes to the merge, which changes it in place.
+pub(super) fn share(buffers: &mut [Buffer], accesses: &[ArrayAccess]) -> (Vec<View>, BlockMerge) {
+    let views = buffers.iter().zip(accesses).map(|(buffer, access)| (*access, buffer.memory.bytes().len())).collect();
+    let merged = buffers.iter_mut().zip(accesses).map(|(buffer, access)| {
+        match access.needs_contents() || access.is_read_only() {
+            true => buffer.memory.shared(),
+            false => buffer.memory.moved(),
+        }
+    });
+    let merge = BlockMerge::new(merged);
+    (views, merge)
+}
+
+/// The buffers are as all blocks left them.
+pub(super) fn put_back(run: &Run<'_>, buffers: &mut [Buffer], merged: Merged) -> (Vec<BlockResult>, Vec<Diagnostic>) {
+    let warnings = merged.warnings(run, buffers);
+    buffers.iter_mut().zip(merged.memories).for_each(|(buffer, memory)| buffer.memory = memory);
+    (merged.results, warnings)
+}
+
+/// The memories of blocks that run one after the other.
+pub(super) fn memories(run: &Run<'_>, buffers: &[Buffer], views: &[View], limit: u64) -> Memories {
+    let mut memories = Memories::with_limit(run.tracked, limit);
+    for (buffer, (access, len)) in buffers.iter().zip(views) {
+        memories.add_buffer(buffer.memory.block_view(*access, *len));
     }
     memories
 }
@@ -211,8 +226,8 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
             _ => None,
         });
         all.push(match bound {
-            Some((bytes, dims)) => Buffer { value: id, memory: Memory::owned(bytes), dims, grows: false, claims: None },
-            None => Buffer { value: id, memory: Memory::default(), dims: Vec::new(), grows: true, claims: None },
+            Some((bytes, dims)) => Buffer { value: id, memory: Memory::owned(bytes), dims, grows: false },
+            None => Buffer { value: id, memory: Memory::default(), dims: Vec::new(), grows: true },
         });
     }
     all
@@ -345,12 +360,15 @@ fn read_outputs(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, left: &mut Blo
 }
 
 /// Everything together, in block order.
-pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<BlockResult>) -> Outcome {
+pub(super) fn outcome(
+    run: &Run<'_>,
+    buffers: Vec<Buffer>,
+    left: Vec<BlockResult>,
+    overlaps: Vec<Diagnostic>,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let mut told: Vec<(&'static str, Option<tessera_isa::diag::Span>)> = Vec::new();
-    let mut overlaps = Vec::new();
-    let mut owners: Vec<Owners> = buffers.iter().map(|_| Owners::default()).collect();
-    for (number, block) in (0..).zip(left) {
+    for block in left {
         for d in block.warnings {
             // Every block would say the same.
             if !told.contains(&(d.rule, d.span)) {
@@ -362,15 +380,6 @@ pub(super) fn merge(run: &Run<'_>, mut buffers: Vec<Buffer>, left: Vec<BlockResu
         outcome.trace.extend(block.trace);
         outcome.recorded.extend(block.recorded);
         outcome.tiles.extend(block.tiles);
-        for ((buffer, writes), owners) in buffers.iter_mut().zip(block.writes).zip(&mut owners) {
-            if let Some(overlap) = owners.add(number, &writes) {
-                overlaps.push(overlap.diagnostic(run, buffer.value));
-            }
-            match &buffer.claims {
-                Some(claims) => buffer.memory.put_aside(number, &writes, claims),
-                None => buffer.memory.put_taken(writes),
-            }
-        }
         if let Some(failure) = block.failure {
             outcome.diagnostics.push(*failure);
             outcome.tiles.clear();

@@ -1,5 +1,6 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
+use super::micro::{MicroOp, MicroSupport, chip_space};
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -34,6 +35,8 @@ slots! {
     TileSlot Tile tile;
     /// Where a pointer or view is.
     GlobalSlot Global global;
+    /// Where a register, a mask or the state of a stream is.
+    MicroSlot Micro micro;
 }
 pub use tessera_exec::engine::TileId;
 
@@ -64,6 +67,7 @@ pub enum Var {
     Int(IntSlot),
     Tile(TileSlot),
     Global(GlobalSlot),
+    Micro(MicroSlot),
     /// So many numbers from this one on: ids of flags.
     Ids(IntSlot, u32),
     /// An event, which is nothing.
@@ -77,6 +81,7 @@ pub enum BlockArgCopy {
     // The tile is copied into the buffer, which is then what is handed on.
     Tile { to: TileSlot, from: TileSlot, buffer: Option<TileId> },
     Global { to: GlobalSlot, from: GlobalSlot },
+    Micro { to: MicroSlot, from: MicroSlot },
 }
 
 #[derive(Debug)]
@@ -188,6 +193,8 @@ pub enum Code {
     // A tile instruction; the number of its site.
     Issue(u32),
     Support(OpId, Box<Support>),
+    // An instruction below the tile level.
+    Micro(Box<MicroOp>),
     // What cores do with each other.
     CoreSyncOp(OpId, Box<CoreSyncOp>),
 }
@@ -310,6 +317,8 @@ pub enum Support {
     SetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, id: Int },
     // A new array, whose elements are not defined.
     NewIds(IntSlot, u32),
+    // Vecscopes, and pointers on the chip of a micro program.
+    Micro(MicroSupport),
     // An order operation, with its id; only for whoever observes.
     Order(Option<Int>),
 }
@@ -371,6 +380,9 @@ pub struct Program {
     pub ints: usize,
     pub tiles: usize,
     pub globals: usize,
+    pub micros: usize,
+    /// Whether it has micro instructions: pointers on the chip are byte addresses then.
+    pub is_micro: bool,
     pub vars: Vec<Var>,
     pub pool: u64,
     pub channels: Vec<Channel>,
@@ -448,6 +460,8 @@ impl Program {
         };
         match ty {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
+            Type::Ptr(..) if self.is_micro && chip_space(ty).is_some() => Var::Int(IntSlot(next(&mut self.ints))),
+            Type::Micro(_) => Var::Micro(MicroSlot(next(&mut self.micros))),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
             Type::Event => Var::Nothing,

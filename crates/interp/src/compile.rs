@@ -2,6 +2,7 @@
 
 mod fifo;
 mod instruction;
+mod micro;
 
 use super::code::*;
 use super::cores::Process;
@@ -31,7 +32,8 @@ pub fn compile(
     if placement.fresh.len() != func.ops.len() || placement.tiles.len() != func.values.len() {
         return Err(Diagnostic::internal(func.span, "the placement is of another function"));
     }
-    let mut program = Program::default();
+    let is_micro = func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_)));
+    let mut program = Program { is_micro, ..Program::default() };
     program.vars = func.values.iter().map(|value| program.slot(module.types.get(value.ty))).collect();
     let object_of = vec![None; func.values.len()];
     let mut c = Compiler {
@@ -205,6 +207,7 @@ impl Compiler<'_> {
                     );
                     continue;
                 }
+                (Var::Micro(to), _, Some(Var::Micro(from))) => BlockArgCopy::Micro { to, from },
                 (Var::Nothing, _, Some(Var::Nothing)) => continue,
                 _ => return Err(Diagnostic::internal(op.span, "control flow hands on a value of another kind")),
             });
@@ -275,6 +278,7 @@ impl Compiler<'_> {
                 Some(support) => Code::Support(id, Box::new(support)),
                 None => return Ok(()),
             },
+            OpKind::Micro(call) => self.micro(id, op, call)?,
             OpKind::Other(name) => Code::Support(id, Box::new(Support::Refuse(name))),
             OpKind::Constant(value) => {
                 let value = match (value, self.scalar_type(self.result(op)?)) {
@@ -325,7 +329,13 @@ impl Compiler<'_> {
             OpKind::Cast(kind) => {
                 Code::Cast { op: *kind, from, to, dst: self.int_result(op)?, a: self.operand(op, 0)? }
             }
-            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(id, op)?,
+            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => {
+                self.begin_scope(id, op, code);
+                let control = self.control(id, op)?;
+                code.push(control);
+                self.end_scope(id, op, code);
+                return Ok(());
+            }
             OpKind::Condition | OpKind::Yield | OpKind::Return => return Ok(()),
             OpKind::Call(_) => {
                 let what = "a call is left in a function that runs; inline it first";

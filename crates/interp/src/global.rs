@@ -9,6 +9,7 @@ use tessera_ir::{OpId, ScalarType};
 use tessera_isa::codec::Overflow;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::scalar_number;
+use tessera_kernels::memory::ArrayAccess;
 use tessera_kernels::nest::{read_bits, write_bits};
 use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
@@ -110,14 +111,15 @@ impl Exec<'_> {
     pub fn load_scalar(&mut self, op: OpId, access: &Access, to: IntSlot) -> Result<(), Failure> {
         self.watch_load(op, access)?;
         let (pointer, [element, at], elements) = self.element(access)?;
-        self.foresee_load(pointer.buffer)?;
         let (byte, len) = Self::bytes_at(pointer.elem, at);
-        let memory = self.engine.memories.get(pointer.buffer);
+        let tracked = self.engine.memories.tracked;
+        let memory = self.engine.memories.get_mut(pointer.buffer);
         let Some(memory) = memory.filter(|m| byte + len <= m.bytes().len()) else {
             let what = format!("element {element} is loaded, and the buffer has {elements} elements");
             return Err(out_of_bounds(what, "give the argument a file"));
         };
-        if self.engine.memories.tracked && !memory.defined().has_all(byte, len) {
+        memory.touch([(byte, len)].into_iter(), ArrayAccess::READS)?;
+        if tracked && !memory.defined().has_all(byte, len) {
             let what = format!("element {element} of the buffer was never written, and its value is used");
             return Err(failure("undefined-use", what, "bind a file to the argument, or store it first"));
         }
@@ -140,21 +142,12 @@ impl Exec<'_> {
         }
         let (byte, len) = Self::bytes_at(elem, at);
         self.engine.reserve(pointer.buffer, (byte + len) as u64)?;
-        if self.foresight.is_some() {
-            return self.foresee_store(pointer.buffer, (byte, len));
-        }
         if let Some(memory) = self.engine.memories.get_mut(pointer.buffer) {
-            let run = std::iter::once((byte, len));
-            let is_aside = !memory.claim(run.clone());
-            if is_aside {
-                memory.swap_aside();
-            }
+            let access = if elem.is_fp4() { ArrayAccess::READS_AND_WRITES } else { ArrayAccess::WRITES };
+            memory.touch([(byte, len)].into_iter(), access)?;
             write_bits(memory.as_mut(), at, elem.bits(), raw);
             memory.defined_mut().insert(byte, len);
             memory.note_written(byte, len);
-            if is_aside {
-                memory.sort_out(run);
-            }
         }
         self.watch_store(op, pointer.buffer, byte, len);
         self.observe_scalar(op, pointer.buffer, byte, len, true);

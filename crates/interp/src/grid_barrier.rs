@@ -2,14 +2,15 @@
 //! put together in increasing block number, and all see them (isa/structure.md 4).
 
 use super::Run;
-use super::block_overlap::Owners;
-use super::blocks::{BlockResult, Buffer, copies, left_by};
+use super::block_merge::BlockMerge;
+use super::blocks::{self, BlockResult, Buffer, left_by};
 use super::cores::Cores;
 use super::step::Context;
 use tessera_ir::Func;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
+use tessera_kernels::memory::{ArrayAccess, Memories, Memory};
 use tessera_kernels::{Failure, MemoryId, failure};
 
 /// May blocks of the function meet?
@@ -25,15 +26,17 @@ pub(super) fn run(
     buffers: &mut [Buffer],
     blocks: u32,
     threads: usize,
-) -> Vec<BlockResult> {
-    let failed = |failure: Failure| vec![BlockResult::failed(failure)];
+) -> (Vec<BlockResult>, Vec<Diagnostic>) {
+    let failed = |failure: Failure| (vec![BlockResult::failed(failure)], Vec::new());
     let limit = run.limits.memory / u64::from(blocks);
     let held: u64 = buffers.iter().map(|buffer| buffer.memory.bytes().len() as u64).sum();
     if held > limit {
         let what = format!("{blocks} blocks meet, and each has a copy of {held} bytes of global memory");
         return failed(failure("memory-limit", what, "run fewer blocks, or allow more memory"));
     }
-    let own = |_| Cores::new(cx, copies(buffers, run.tracked, limit), run.trace);
+    let accesses = vec![ArrayAccess::ALL; buffers.len()];
+    let (mut views, mut merge) = blocks::share(buffers, &accesses);
+    let own = |_| Cores::new(cx, blocks::memories(run, buffers, &views, limit), run.trace);
     let mut all: Vec<Cores<'_>> = (0..blocks).map(own).collect();
     for (block, cores) in (0..).zip(&mut all) {
         if let Err(failure) = cores.begin(run, buffers, block) {
@@ -54,17 +57,41 @@ pub(super) fn run(
             }
             break;
         }
-        put_together(run, &mut all, buffers, &mut warnings);
+        // All blocks see what they wrote since they met last.
+        end_all(&mut all, buffers, &merge, |_, _| BlockResult::default());
+        all.iter_mut().filter_map(Cores::memories).flat_map(Memories::buffers_mut).for_each(|m| *m = Memory::default());
+        warnings.extend(blocks::put_back(run, buffers, merge.finish()).1);
+        (views, merge) = blocks::share(buffers, &accesses);
+        for memories in all.iter_mut().filter_map(Cores::memories) {
+            for ((k, buffer), (access, len)) in (0..).zip(buffers.iter()).zip(&views) {
+                if let Some(memory) = memories.get_mut(MemoryId::buffer(k)) {
+                    *memory = buffer.memory.block_view(*access, *len);
+                }
+            }
+        }
     }
-    let mut left = Vec::new();
-    for ((block, mut cores), result) in (0..).zip(all).zip(results) {
-        let result = result.and_then(|_| cores.report_left());
-        let mut one = left_by(run, &mut cores, block, result);
-        one.writes = cores.take_written(buffers);
+    let mut results = results.into_iter();
+    end_all(&mut all, buffers, &merge, |block, cores| {
+        let result = results.next().unwrap_or(Ok(true)).and_then(|_| cores.report_left());
+        let mut one = left_by(run, cores, block, result);
         one.warnings.append(&mut warnings);
-        left.push(one);
+        one
+    });
+    drop(all);
+    blocks::put_back(run, buffers, merge.finish())
+}
+
+/// Every block leaves what it wrote.
+fn end_all<'a>(
+    all: &mut [Cores<'a>],
+    buffers: &[Buffer],
+    merge: &BlockMerge,
+    mut result: impl FnMut(u32, &mut Cores<'a>) -> BlockResult,
+) {
+    for (block, cores) in (0..).zip(all) {
+        let one = result(block, cores);
+        merge.add(block, one, cores.end_block(buffers));
     }
-    left
 }
 
 /// Runs every block that has not ended until it waits.
@@ -93,24 +120,4 @@ fn meet(all: &mut [Cores<'_>]) -> bool {
         }
     }
     any
-}
-
-/// What the blocks wrote since they met last, for all of them.
-fn put_together(run: &Run<'_>, all: &mut [Cores<'_>], buffers: &mut [Buffer], warnings: &mut Vec<Diagnostic>) {
-    let mut owners: Vec<Owners> = buffers.iter().map(|_| Owners::default()).collect();
-    let written: Vec<_> = all.iter_mut().map(|cores| cores.take_written(buffers)).collect();
-    for (block, taken) in (0..).zip(written) {
-        for ((buffer, taken), owners) in buffers.iter_mut().zip(taken).zip(&mut owners) {
-            warnings.extend(owners.add(block, &taken).map(|overlap| overlap.diagnostic(run, buffer.value)));
-            buffer.memory.put_taken(taken);
-        }
-    }
-    for cores in all {
-        let Some(memories) = cores.memories() else { continue };
-        for (k, buffer) in (0..).zip(buffers.iter()) {
-            if let Some(memory) = memories.get_mut(MemoryId::buffer(k)) {
-                *memory = buffer.memory.watched();
-            }
-        }
-    }
 }

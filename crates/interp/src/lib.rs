@@ -5,27 +5,29 @@
 //! write the same byte, the higher block wins. So the result does not depend on the order or the number of threads.
 
 mod address;
+mod array_access;
 mod block_merge;
 mod block_overlap;
 mod blocks;
 mod code;
 mod compile;
 mod cores;
-mod footprint_analysis;
 mod global;
 mod grid_barrier;
 mod issue;
 mod liveness;
+mod micro;
+mod micro_order;
 mod objects;
 mod observe;
 mod output;
 mod provenance;
 mod record;
 mod report;
-mod sharing;
 mod step;
 mod symbolic_run;
 
+pub use micro_order::Bytes;
 pub use observe::{Moment, Moved, Observe, Observer, Space, Variant};
 pub use record::{Recorded, Step, Stored};
 pub use symbolic_run::run as watch;
@@ -232,5 +234,5 @@ pub fn run(run: Run<'_>) -> Outcome {
 
 /// Runs a program, its blocks on so many threads at most; nothing but the time tells.
 pub fn run_on(threads: usize, run: Run<'_>) -> Outcome {
-    blocks::run(run, threads, sharing::SMALL).unwrap_or_else(Outcome::from)
+    blocks::run(run, threads).unwrap_or_else(Outcome::from)
 }

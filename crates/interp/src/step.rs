@@ -2,9 +2,11 @@
 
 mod loops;
 
+use super::block_merge::BlockMerge;
 use super::code::*;
 use super::cores::{Links, Process, Wait};
-use super::footprint_analysis::FootprintAnalysis;
+use super::micro::{MicroState, MicroValue};
+use super::micro_order::ScopeLog;
 use super::record::Recorder;
 use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -35,6 +37,8 @@ pub struct Context<'a> {
     pub progress: Option<&'a Progress>,
     /// The arguments that buffers are bound to.
     pub buffers: &'a [ValueId],
+    /// Where blocks on several threads leave what they wrote.
+    pub merge: Option<&'a BlockMerge>,
 }
 
 impl Context<'_> {
@@ -55,6 +59,10 @@ pub struct Exec<'a> {
     pub ints: Vec<i64>,
     pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
+    /// Registers, masks, streams, and what micro instructions leave for others.
+    pub micro: MicroState,
+    /// What the vecscope that runs has done, where somebody looks for races.
+    pub scope_log: Option<Box<ScopeLog>>,
     pub block: u32,
     pub found: Warnings,
     pub printed: Vec<Printed>,
@@ -69,8 +77,6 @@ pub struct Exec<'a> {
     pub observer: Option<Box<dyn Observer + Send>>,
     /// The loops that it is in, with their rounds, where somebody is told.
     pub turns: Vec<(OpId, u64)>,
-    /// Notes what will be touched, and nothing runs; with whoever runs.
-    pub foresight: Option<Box<FootprintAnalysis>>,
     /// How many loops it is in, on the way to where it goes on.
     pub depth: usize,
     /// What the cores of the block share; with whoever runs.
@@ -106,6 +112,8 @@ impl<'a> Exec<'a> {
             ints: vec![0; program.ints],
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
+            micro: MicroState::new(program.micros),
+            scope_log: None,
             block: 0,
             found: Warnings::default(),
             printed: Vec::new(),
@@ -115,7 +123,6 @@ impl<'a> Exec<'a> {
             loops: SmallVec::new(),
             observer: None,
             turns: Vec::new(),
-            foresight: None,
             depth: 0,
             links: None,
             waits: None,
@@ -132,11 +139,12 @@ impl<'a> Exec<'a> {
         let cx = self.cx;
         self.block = block;
         self.engine.config = Attrs::default();
+        self.micro.reset();
+        self.scope_log = None;
         (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
         self.engine.waiting.clear();
         self.engine.memories.clear_chip();
-        self.engine.memories.set_block(block);
         self.engine.objects.iter_mut().for_each(|o| o.restart());
         self.engine.epoch += 1;
         // A value may be named before its definition (syntax.md 1), so its own tile is there from the start.
@@ -252,6 +260,9 @@ impl<'a> Exec<'a> {
             if !self.engine.waiting.is_empty() && !c.reads_no_bytes() {
                 self.settle()?;
             }
+            if self.scope_log.is_some() {
+                self.log_number(c);
+            }
             match c {
                 Code::Set { dst, value } => self.set(*dst, *value),
                 Code::Arith { op, width, dst, a, b, at } => {
@@ -291,6 +302,7 @@ impl<'a> Exec<'a> {
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
                 Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+                Code::Micro(op) => self.micro(op).map_err(|e| self.at(op.at, e))?,
                 Code::CoreSyncOp(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
@@ -307,9 +319,6 @@ impl<'a> Exec<'a> {
     }
 
     fn support(&mut self, at: OpId, support: &Support) -> Result<(), Failure> {
-        if self.foresight.is_some() && self.foresee_support(support)? {
-            return Ok(());
-        }
         match support {
             Support::Fresh(objects) => objects.iter().for_each(|o| self.undefine(None, *o)),
             Support::Alloc(alloc) => self.alloc(at, alloc)?,
@@ -369,6 +378,7 @@ impl<'a> Exec<'a> {
                 self.set(slot, self.int(*id));
                 self.set(defined, 1);
             }
+            Support::Micro(support) => self.micro_support(at, support)?,
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {
@@ -381,6 +391,9 @@ impl<'a> Exec<'a> {
 
     /// Hands values on, all at once.
     fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
+        if self.scope_log.is_some() {
+            self.log_hands(hands);
+        }
         match hands {
             [] => {}
             [one] => {
@@ -407,6 +420,9 @@ impl<'a> Exec<'a> {
             BlockArgCopy::Global { to, from } => {
                 BlockArgValue::Global(to, Box::new(self.globals[from.index()].clone()))
             }
+            BlockArgCopy::Micro { to, from } => {
+                BlockArgValue::Micro(to, self.micro.values.get(from.index()).cloned().unwrap_or_default())
+            }
         }
     }
 
@@ -416,6 +432,11 @@ impl<'a> Exec<'a> {
             BlockArgValue::Int(to, value) => self.set(to, value),
             BlockArgValue::Tile(to, object) => self.set_tile(to, object),
             BlockArgValue::Global(to, global) => self.globals[to.index()] = *global,
+            BlockArgValue::Micro(to, value) => {
+                if let Some(slot) = self.micro.values.get_mut(to.index()) {
+                    *slot = value;
+                }
+            }
         }
     }
 }
@@ -453,4 +474,5 @@ enum BlockArgValue {
     Int(IntSlot, i64),
     Tile(TileSlot, TileId),
     Global(GlobalSlot, Box<Global>),
+    Micro(MicroSlot, MicroValue),
 }

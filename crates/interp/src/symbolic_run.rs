@@ -3,6 +3,7 @@
 use super::blocks::{self, BlockResult, Buffer};
 use super::cores::{Cores, Process};
 use super::{Outcome, Run, grid_barrier};
+use tessera_kernels::memory::ArrayAccess;
 use tessera_kernels::{Failure, MemoryId};
 use tessera_provenance::{Moment, Output, ProvenanceTracker};
 
@@ -23,18 +24,21 @@ pub fn run(mut run: Run<'_>, mut watch: ProvenanceTracker) -> (Outcome, Provenan
         Err(e) => return (e.into(), watch),
     };
     let progress = run.progress.clone();
-    let buffers = blocks::buffers(&mut run);
+    let mut buffers = blocks::buffers(&mut run);
     let cx = blocks::contexts(&run, &processes, &programs, progress.as_deref(), &[]);
-    let mut memories = blocks::copies(&buffers, true, run.limits.memory);
+    let accesses = vec![ArrayAccess::ALL; buffers.len()];
+    let (views, merge) = blocks::share(&mut buffers, &accesses);
+    let mut memories = blocks::memories(&run, &buffers, &views, run.limits.memory);
+    memories.tracked = true;
     memories.stands_for_all = true;
     let mut cores = Cores::new(&cx, memories, false);
     if let Some(first) = cores.list.first_mut() {
         first.watch = Some(Box::new(watch));
     }
-    let mut left = Vec::new();
     let mut lengths = vec![0usize; buffers.len()];
     let only = cores.list.first().and_then(|exec| exec.watch.as_ref()?.until);
-    for block in (0..blocks).filter(|block| only.is_none_or(|only| only.block == *block)) {
+    let blocks = (0..blocks).filter(|block| only.is_none_or(|only| only.block == *block));
+    for (number, block) in (0..).zip(blocks) {
         let mut one = BlockResult::default();
         one.failure = watched_block(&mut cores, &run, &buffers, block, only).err();
         for exec in &mut cores.list {
@@ -44,9 +48,8 @@ pub fn run(mut run: Run<'_>, mut watch: ProvenanceTracker) -> (Outcome, Provenan
             let memory = cores.memories().and_then(|m| m.get(MemoryId::buffer(k)));
             *length = memory.map_or(0, |m| m.bytes().len()).max(*length);
         }
-        one.writes = cores.take_written(&buffers);
         let has_failed = one.failure.is_some();
-        left.push(one);
+        merge.add(number, one, cores.end_block(&buffers));
         if has_failed {
             break;
         }
@@ -68,7 +71,8 @@ pub fn run(mut run: Run<'_>, mut watch: ProvenanceTracker) -> (Outcome, Provenan
         }
     }
     watch.end();
-    (blocks::merge(&run, buffers, left), watch)
+    let (left, overlaps) = blocks::put_back(&run, &mut buffers, merge.finish());
+    (blocks::outcome(&run, buffers, left, overlaps), watch)
 }
 
 fn watched_block(

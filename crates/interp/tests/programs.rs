@@ -6,6 +6,8 @@ mod programs {
     mod atomics;
     mod blocks;
     mod chains;
+    mod maker;
+    mod overlays;
     mod products;
     pub mod support;
 }

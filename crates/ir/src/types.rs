@@ -9,6 +9,7 @@ pub use tessera_isa::inst::{ScalarType, Sign};
 use tessera_isa::ops::{Kind, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Extent, Loc, Tile, TileType};
+use tessera_micro::{MicroType, Space, Ty};
 
 /// A view of global memory, `!pto.tensor_view<…>` or `!pto.partition_tensor_view<…>`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +50,8 @@ pub enum Type {
     /// A view of global memory.
     View(ViewType),
     Memref(MemrefType),
+    /// A vector register, a predicate register, or the state of an unaligned stream.
+    Micro(MicroType),
     /// `!pto.event`.
     Event,
     /// Another type of the dialect, whose values nothing here looks into: `!pto.pipe`.
@@ -73,6 +76,28 @@ impl Type {
             Type::Tile(tile) => Some(tile.resolve(profile)),
             Type::Conv(conv) => Some(conv.as_tile()),
             Type::Vector(len, ty) => Some(row_of(*len, *ty)),
+            _ => None,
+        }
+    }
+
+    /// The type as micro instructions ask for it.
+    pub fn micro(&self) -> Ty {
+        match self {
+            Type::Micro(ty) => Ty::Micro(*ty),
+            Type::Scalar(ty) => Ty::Scalar(*ty),
+            Type::Ptr(elem, _) => self.space().map_or(Ty::Other, |space| Ty::Ptr(*elem, space)),
+            _ => Ty::Other,
+        }
+    }
+
+    /// The memory that a pointer points into; none of what is no pointer, or where the word names no memory.
+    pub fn space(&self) -> Option<Space> {
+        match self {
+            Type::Ptr(_, None) => Some(Space::Gm),
+            Type::Ptr(_, Some(word)) => {
+                let named = word.strip_prefix("#pto.address_space<").and_then(|text| text.strip_suffix('>'));
+                Space::parse(named.unwrap_or(word))
+            }
             _ => None,
         }
     }
@@ -149,6 +174,7 @@ impl Type {
     pub fn same(&self, other: &Type, profile: Profile) -> bool {
         match (self, other) {
             (Type::Tile(a), Type::Tile(b)) => same_tile(&a.resolve(profile), &b.resolve(profile)),
+            (Type::Ptr(a, _), Type::Ptr(b, _)) if self.space().is_some() => a == b && self.space() == other.space(),
             _ => self == other,
         }
     }

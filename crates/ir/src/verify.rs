@@ -218,7 +218,7 @@ impl Verifier<'_> {
                 }
                 counts.2 == 0
             }
-            OpKind::Other(_) | OpKind::Call(_) => counts.2 == 0,
+            OpKind::Other(_) | OpKind::Micro(_) | OpKind::Call(_) => counts.2 == 0,
             OpKind::Yield | OpKind::Condition | OpKind::Return => counts.1 == 0 && counts.2 == 0,
         };
         let (ins, outs, blocks) = counts;

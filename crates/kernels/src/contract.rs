@@ -22,8 +22,8 @@ pub(super) fn contract(
     to: Elem,
     extent: [usize; 3],
     start: Option<&[u8]>,
-) -> Vec<u8> {
-    match (to, a.0, b.0) {
+) -> Option<Vec<u8>> {
+    Some(match (to, a.0, b.0) {
         (Elem::F32, x, y) if x.is_float() && y.is_float() => {
             let [a, b] = [a, b].map(|(elem, bytes)| floats(elem, bytes, reduced));
             float_sums(extent, &a, &b, start)
@@ -34,8 +34,8 @@ pub(super) fn contract(
             let (a, b) = (pairs_along(k, a.1), pairs_across(n, b.1));
             bytes_of(&best_sums::<i32>([m, n, k.div_ceil(2)], &a, &b, start), i32::to_le_bytes)
         }
-        _ => by_definition(a, b, reduced, to, extent, start),
-    }
+        _ => return by_definition(a, b, reduced, to, extent, start),
+    })
 }
 
 fn float_sums(extent: [usize; 3], a: &[f32], b: &[f32], start: Option<&[u8]>) -> Vec<u8> {
@@ -264,17 +264,21 @@ fn by_definition(
     to: Elem,
     [m, n, depth]: [usize; 3],
     start: Option<&[u8]>,
-) -> Vec<u8> {
+) -> Option<Vec<u8>> {
     let at = |(elem, bytes): Factor<'_>, n: usize| {
         (elem, read_bits(bytes, (n * elem.bits() as usize / 8) as i64, elem.bits()))
     };
     let sum = |r: usize| {
-        let first = start.map_or(0, |s| at((to, s), r).1);
+        let first = start.map_or(Func::MulAdd(reduced).start(to), |s| Some(at((to, s), r).1))?;
         let step = |s, k| {
             let args = [(to, s), at(a, r / n * depth + k), at(b, k * n + r % n)];
             Func::MulAdd(reduced).eval(to, &args)
         };
-        (0..depth).fold(first, step)
+        (0..depth).try_fold(first, step)
     };
-    (0..m * n).flat_map(|r| sum(r).to_le_bytes().into_iter().take(to.bits() as usize / 8)).collect()
+    let mut out = Vec::with_capacity(m * n * to.bits() as usize / 8);
+    for r in 0..m * n {
+        out.extend(sum(r)?.to_le_bytes().into_iter().take(to.bits() as usize / 8));
+    }
+    Some(out)
 }

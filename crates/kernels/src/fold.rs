@@ -8,16 +8,19 @@ use smallvec::SmallVec;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
-/// The results of `[results, depth]` elements of `x`, the first ones of all results first.
-pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Vec<u8> {
+/// The results of `[results, depth]` elements of `x`, the first ones of all results first; none where nothing is folded by
+/// the function.
+pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Option<Vec<u8>> {
     if let Func::Arg { greatest, value } = func
         && results > 0
         && (!value || from == to)
         && let Some(found) = arg(greatest, value, from, to, results, x)
     {
-        return found;
+        return Some(found);
     }
-    let start = func.start(Func::state(to));
+    let Some(start) = func.start(Func::state(to)) else {
+        return by_definition(func, from, to, [results, depth], x);
+    };
     macro_rules! kernel {
         ($op:ident: $($elem:ident $from:ident => $state:ident;)*) => {
             match (from, Func::state(to)) {
@@ -43,7 +46,7 @@ pub(super) fn fold(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2
         _ => None,
     };
     match state {
-        Some(state) => rounded(to, state),
+        Some(state) => Some(rounded(to, state)),
         None => by_definition(func, from, to, [results, depth], x),
     }
 }
@@ -68,12 +71,11 @@ impl Folds {
 
     /// What it starts as.
     fn start(self) -> f32 {
-        let func = match self {
-            Folds::Sum => Func::Add,
-            Folds::Greatest => Func::Max,
-            Folds::Least => Func::Min,
-        };
-        f32::from_bits(func.start(Elem::F32) as u32)
+        match self {
+            Folds::Sum => 0.0,
+            Folds::Greatest => f32::NEG_INFINITY,
+            Folds::Least => f32::INFINITY,
+        }
     }
 }
 
@@ -272,14 +274,16 @@ fn rounded(to: Elem, state: Vec<u8>) -> Vec<u8> {
 }
 
 /// Element by element.
-fn by_definition(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Vec<u8> {
+fn by_definition(func: Func, from: Elem, to: Elem, [results, depth]: [usize; 2], x: &[u8]) -> Option<Vec<u8>> {
     let size = from.bits() as usize / 8;
     let element = |n: usize| [(from, read_bits(x, (n * size) as i64, from.bits()))];
-    let folded = (0..results).map(|r| {
+    let mut out = Vec::with_capacity(results * to.bits() as usize / 8);
+    for r in 0..results {
         let elements: Vec<_> = (0..depth).map(|k| element(k * results + r)).collect();
-        func.fold(to, None, elements.iter().map(|e| e.as_slice()))
-    });
-    folded.flat_map(|s| s.to_le_bytes().into_iter().take(to.bits() as usize / 8)).collect()
+        let folded = func.fold(to, None, elements.iter().map(|e| e.as_slice()))?;
+        out.extend(folded.to_le_bytes().into_iter().take(to.bits() as usize / 8));
+    }
+    Some(out)
 }
 
 /// One more element to every state, in rising k.

@@ -149,7 +149,7 @@ impl PackedKernel {
     }
 
     /// Computes. Indices are in range: whoever runs the instruction has looked ([`PackedKernel::indices`]).
-    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         if self.run_there(memories, places).is_some() {
             return Ok(());
         }
@@ -163,12 +163,12 @@ impl PackedKernel {
     }
 
     /// Selects or gathers where everything but the mask lies dense and apart, without copies.
-    fn run_there<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
+    fn run_there<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
         let size = self.output.elem.bits() as usize / 8;
         match (self.what, self.inputs.as_slice()) {
             (PackedOp::Select { columns, scalar: None }, [mask, x, y]) => {
                 let at = places.get(usize::from(mask.operand))?;
-                let bits = mask.copy(memories.get_mut(at.memory.index())?.as_mut(), at.at).ok()?;
+                let bits = mask.copy(memories.get(at.memory.index())?.as_ref(), at.at).ok()?;
                 let ([x, y], out) = self.dense_operands([x, y], memories, places)?;
                 select(size, columns, &bits, x, y, out);
             }
@@ -182,7 +182,7 @@ impl PackedKernel {
     }
 
     /// Two inputs and the output where they lie, if all of them lie dense and the output apart from the inputs.
-    fn dense_operands<'m, M: AsMut<[u8]>>(
+    fn dense_operands<'m, M: AsRef<[u8]> + AsMut<[u8]>>(
         &self,
         inputs: [&PackedOperand; 2],
         memories: &'m mut [M],
@@ -194,7 +194,7 @@ impl PackedKernel {
         let is_apart = |at: Place, bytes: &std::ops::Range<usize>| {
             at.memory != out_at.memory || bytes.end <= out.start || out.end <= bytes.start
         };
-        let [(x, x_len), (y, y_len), (to, to_len)] = parts(memories, [x_at, y_at, out_at].map(|p| p.memory.index()))?;
+        let [(x, x_len), (y, y_len), (to, to_len)] = parts(memories, [(x_at, false), (y_at, false), (out_at, true)])?;
         let fits = x_bytes.end <= x_len && y_bytes.end <= y_len && out.end <= to_len;
         if !fits || !is_apart(x_at, &x_bytes) || !is_apart(y_at, &y_bytes) {
             return None;
@@ -209,9 +209,13 @@ impl PackedKernel {
     }
 
     /// The dense results.
-    fn results<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<Vec<u8>, OutOfBounds> {
+    fn results<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        places: &[Place],
+    ) -> Result<Vec<u8>, OutOfBounds> {
         // Borrowed once, all together: inputs may share a memory, and what lies dense in it is read there.
-        let all: SmallVec<[&[u8]; 16]> = memories.iter_mut().map(|memory| &*memory.as_mut()).collect();
+        let all: SmallVec<[&[u8]; 16]> = memories.iter().map(AsRef::as_ref).collect();
         if let (PackedOp::Reduce { func, to, .. }, [input]) = (self.what, self.inputs.as_slice())
             && let Some((first, pitch)) = input.rows
             && let Some(place) = places.get(usize::from(input.operand))
@@ -229,21 +233,23 @@ impl PackedKernel {
         Ok(match (self.what, inputs.as_slice()) {
             (PackedOp::Reduce { func: Func::MulAdd(reduced), to, extent, .. }, [a, b, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
-                contract((x, a), (y, b), reduced, to, extent, start.first().map(|s| &**s))
+                let start = start.first().map(|s| &**s);
+                contract((x, a), (y, b), reduced, to, extent, start).ok_or(OutOfBounds::NOWHERE)?
             }
             (PackedOp::Reduce { func: Func::ScaledMulAdd, extent, .. }, [a, b, a_scale, b_scale, start @ ..]) => {
                 let (x, y) = (self.inputs[0].elem, self.inputs[1].elem);
                 scaled((x, a, a_scale), (y, b, b_scale), extent, start.first().map(|s| &**s))
             }
             (PackedOp::Reduce { func, to, extent, .. }, [x, ..]) => {
-                fold(func, self.inputs[0].elem, to, [extent[0] * extent[1], extent[2]], x)
+                let shape = [extent[0] * extent[1], extent[2]];
+                fold(func, self.inputs[0].elem, to, shape, x).ok_or(OutOfBounds::NOWHERE)?
             }
             (PackedOp::Gather { .. }, [src, idx]) => {
                 let mut out = vec![0; self.output.bytes()];
                 gather(self.output.elem.bits() as usize / 8, self.inputs[1].elem, src, idx, &mut out);
                 out
             }
-            (PackedOp::Pack { .. }, inputs) => self.packed(inputs),
+            (PackedOp::Pack { .. }, inputs) => self.packed(inputs).ok_or(OutOfBounds::NOWHERE)?,
             (PackedOp::Select { columns, scalar }, [mask, inputs @ ..]) => {
                 let all = |bits: u64| repeated(self.output.elem, bits, self.output.len);
                 let size = self.output.elem.bits() as usize / 8;
@@ -252,11 +258,11 @@ impl PackedKernel {
                     (None, [x, y]) => select(size, columns, mask, x, y, &mut out),
                     (Some((bits, true)), [y]) => select(size, columns, mask, &all(bits), y, &mut out),
                     (Some((bits, false)), [x]) => select(size, columns, mask, x, &all(bits), &mut out),
-                    _ => {}
+                    _ => return Err(OutOfBounds::NOWHERE),
                 }
                 out
             }
-            _ => vec![0; self.output.bytes()],
+            _ => return Err(OutOfBounds::NOWHERE),
         })
     }
 
@@ -270,8 +276,8 @@ impl PackedKernel {
         is_defined && are_below(idx.elem, bytes, src.len)
     }
 
-    fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Vec<u8> {
-        let PackedOp::Pack { func, scalar, columns } = self.what else { return Vec::new() };
+    fn packed(&self, inputs: &[Cow<'_, [u8]>]) -> Option<Vec<u8>> {
+        let PackedOp::Pack { func, scalar, columns } = self.what else { return None };
         if let (Func::Compare(cmp), [x, rest @ ..], [input, ..]) = (func, inputs, self.inputs.as_slice()) {
             let y = match (rest.first(), scalar) {
                 (Some(y), _) => Some(Cow::Borrowed(&**y)),
@@ -279,7 +285,7 @@ impl PackedKernel {
                 (None, None) => None,
             };
             if let Some(found) = y.and_then(|y| compare(cmp, input.elem, columns, x, &y)) {
-                return found;
+                return Some(found);
             }
         }
         let element = |input: usize, n: usize| {
@@ -292,7 +298,7 @@ impl PackedKernel {
                 pairs.push(element(input, n));
                 pairs.extend(scalar);
             });
-            func.eval(Elem::U8, &pairs) as u8
+            Some(func.eval(Elem::U8, &pairs)? as u8)
         };
         (0..self.output.len).map(byte).collect()
     }

@@ -70,15 +70,16 @@ impl Pair {
     }
 
     /// Runs both nests. The places are those of the even half, the odd half and the interleaved side.
-    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
-        let parts = parts(memories, places.map(|p| p.memory.index())).ok_or(OutOfBounds::NOWHERE)?;
+    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: [Place; 3]) -> Result<(), OutOfBounds> {
+        let [x, y, both] = places;
+        let parts = parts(memories, [(x, !self.zip), (y, !self.zip), (both, self.zip)]).ok_or(OutOfBounds::NOWHERE)?;
         for (k, (_, len)) in parts.into_iter().enumerate() {
             OutOfBounds::check(self.spans[k], places[k].at, len)?;
         }
         let [x, y, both] =
             [0, 1, 2].map(|k: usize| parts[k].0.wrapping_add(places[k].at).wrapping_offset(self.starts[k]));
-        // SAFETY: every operand's span was checked against its memory, and the pointers come from mutable borrows that
-        // last until the end of this call; the level was clamped to what the machine has.
+        // SAFETY: every operand's span was checked against its memory, and the pointers come from one borrow of each
+        // memory that lasts until the end of this call, a mutable one where the kernel writes; the level was clamped to what the machine has.
         walk(&self.outer, [0, 0], &mut |at| unsafe {
             let [half, step] = at.map(|at| at as isize);
             (self.raw)(x.wrapping_offset(half), y.wrapping_offset(half), both.wrapping_offset(step), &self.rows, self.n)
@@ -87,30 +88,41 @@ impl Pair {
     }
 }
 
-/// Where memories start and how long they are. They are borrowed once, all together: borrowing one again would end the
-/// pointer made from the first borrow.
-pub(super) fn parts<M: AsMut<[u8]>, const N: usize>(
+/// Where the memories of some operands start, and how long they are; with each operand, whether it is written. A memory is
+/// borrowed once, since borrowing it again would end the pointer made from the first borrow, and mutably only if one of
+/// its operands is written: what other threads read is never borrowed mutably.
+pub(super) fn parts<M: AsRef<[u8]> + AsMut<[u8]>, const N: usize>(
     memories: &mut [M],
-    ids: [usize; N],
+    operands: [(Place, bool); N],
 ) -> Option<[(*mut u8, usize); N]> {
-    let part = |memory: &mut M| {
-        let bytes = memory.as_mut();
-        (bytes.as_mut_ptr(), bytes.len())
-    };
-    let first = *ids.first()?;
-    if ids.iter().all(|id| *id == first) {
-        return Some([part(memories.get_mut(first)?); N]);
+    let is_written = |id: usize| operands.iter().any(|(place, is_written)| *is_written && place.memory.index() == id);
+    let part = |memory: &mut M, id: usize| start(memory, is_written(id));
+    let first = operands.first()?.0.memory;
+    if operands.iter().all(|(place, _)| place.memory == first) {
+        return Some([part(memories.get_mut(first.index())?, first.index()); N]);
     }
     let mut found = [None; N];
-    for (id, memory) in memories.iter_mut().enumerate().filter(|(id, _)| ids.contains(id)) {
-        let part = part(memory);
-        found.iter_mut().zip(ids).filter(|(_, want)| *want == id).for_each(|(found, _)| *found = Some(part));
+    let used = |id: &usize| operands.iter().any(|(place, _)| place.memory.index() == *id);
+    for (id, memory) in memories.iter_mut().enumerate().filter(|(id, _)| used(id)) {
+        let part = part(memory, id);
+        let same = found.iter_mut().zip(operands).filter(|(_, (place, _))| place.memory.index() == id);
+        same.for_each(|(found, _)| *found = Some(part));
     }
     let mut parts = [(std::ptr::null_mut(), 0); N];
     for (part, found) in parts.iter_mut().zip(found) {
         *part = found?;
     }
     Some(parts)
+}
+
+/// Where a memory starts, and how long it is. Nothing may be written through the pointer unless `is_written`.
+pub(super) fn start<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &mut M, is_written: bool) -> (*mut u8, usize) {
+    if is_written {
+        let bytes = memory.as_mut();
+        return (bytes.as_mut_ptr(), bytes.len());
+    }
+    let bytes = (*memory).as_ref();
+    (bytes.as_ptr().cast_mut(), bytes.len())
 }
 
 #[cfg(target_arch = "x86_64")]

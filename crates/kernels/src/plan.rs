@@ -124,7 +124,7 @@ impl Plan {
     }
 
     /// Runs every step of a plan without quantization; see [`Plan::run_with`].
-    pub fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         self.run_with(memories, places, &Params::default())
     }
 
@@ -132,7 +132,7 @@ impl Plan {
     /// nothing is written outside the memories, and an operand without a place, or a step that leaves its memory, is an
     /// error before that step.
     #[inline]
-    pub fn run_with<M: AsMut<[u8]>>(
+    pub fn run_with<M: AsRef<[u8]> + AsMut<[u8]>>(
         &self,
         memories: &mut [M],
         places: &[Place],
@@ -157,7 +157,7 @@ fn place(places: &[Place], operand: u8) -> Result<Place, OutOfBounds> {
 }
 
 #[inline(always)]
-fn copy<M: AsMut<[u8]>>(
+fn copy<M: AsRef<[u8]> + AsMut<[u8]>>(
     memories: &mut [M],
     places: &[Place],
     (src, dst): (u8, u8),
@@ -169,7 +169,12 @@ fn copy<M: AsMut<[u8]>>(
 
 impl Action {
     #[inline(never)]
-    fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place], params: &Params) -> Result<(), OutOfBounds> {
+    fn run<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        memories: &mut [M],
+        places: &[Place],
+        params: &Params,
+    ) -> Result<(), OutOfBounds> {
         let place = |operand: u8| place(places, operand);
         match self {
             Action::Copy { src, dst, kernel, .. } => copy(memories, places, (*src, *dst), kernel),
@@ -199,7 +204,7 @@ impl Action {
 
 /// Two operands, and where they start. Handed back through memory it would be read before it is written out.
 #[inline(always)]
-pub fn sides<M: AsMut<[u8]>>(
+pub fn sides<M: AsRef<[u8]> + AsMut<[u8]>>(
     memories: &mut [M],
     src: Place,
     dst: Place,
@@ -211,7 +216,7 @@ pub fn sides<M: AsMut<[u8]>>(
     }
     let pair = memories.get_disjoint_mut([src.memory.index(), dst.memory.index()]);
     let [from, to] = pair.map_err(|_| OutOfBounds::NOWHERE)?;
-    Ok((Sides::Two(from.as_mut(), to.as_mut()), at))
+    Ok((Sides::Two((*from).as_ref(), to.as_mut()), at))
 }
 
 /// Turns copies into actions: folded per pair of operands, and two at once where one side of them interleaves.

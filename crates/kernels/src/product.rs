@@ -223,7 +223,7 @@ impl Product {
     }
 
     /// Computes; `None`, with nothing written, where that is not [possible](Product::is_possible).
-    pub(super) fn run<M: AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
+    pub(super) fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Option<()> {
         if !self.is_possible(places) {
             return None;
         }
@@ -232,7 +232,7 @@ impl Product {
         let (sums, left, right) = (place(SUMS)?, place(LEFT)?, place(RIGHT)?);
         let start = place(START).unwrap_or(sums);
         let all = [sums, left, right, start];
-        let parts = parts(memories, all.map(|place| place.memory.index()))?;
+        let parts = parts(memories, [(sums, true), (left, false), (right, false), (start, false)])?;
         for (side, (place, (_, len))) in sides.iter().zip(all.iter().zip(parts)) {
             let span = (i128::from(side.span.0), i128::from(side.span.1));
             OutOfBounds::check(span, place.at, len).ok()?;

@@ -8,6 +8,7 @@ use super::product::Product;
 use crate::Place;
 use crate::nest::OutOfBounds;
 use crate::nest::{DST, Nest, SRC};
+use crate::pair::start;
 use crate::plan::sides;
 use crate::{Kernel, Level, MapKernel, PackedKernel, PackedOp};
 use smallvec::SmallVec;
@@ -230,7 +231,12 @@ impl RowSlice {
     }
 
     /// Runs the part with this number, with the operands of the instruction at these places.
-    pub fn run<M: AsMut<[u8]>>(&self, number: i64, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
+    pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(
+        &self,
+        number: i64,
+        memories: &mut [M],
+        places: &[Place],
+    ) -> Result<(), OutOfBounds> {
         let mut at: SmallVec<[Place; 8]> = SmallVec::new();
         let moved = |side: &Side| {
             let place = places.get(usize::from(side.operand))?;
@@ -299,7 +305,7 @@ enum BoundStage<'a> {
 }
 
 /// Runs stages of instructions so many times, each time on the next parts. Operands lie in memories, or in scratch memory.
-pub fn run_stages<M: AsMut<[u8]>>(
+pub fn run_stages<M: AsRef<[u8]> + AsMut<[u8]>>(
     links: &[FusedOp],
     stages: &[FusedStage],
     times: u64,
@@ -334,7 +340,7 @@ pub fn run_stages<M: AsMut<[u8]>>(
 }
 
 /// All stages, with pointers that come from one borrow of all memories; none where a part is something else.
-fn begin<'a, M: AsMut<[u8]>>(
+fn begin<'a, M: AsRef<[u8]> + AsMut<[u8]>>(
     links: &'a [FusedOp],
     stages: &[FusedStage],
     times: i64,
@@ -342,11 +348,14 @@ fn begin<'a, M: AsMut<[u8]>>(
     scratch: &mut [u8],
 ) -> Result<Option<Vec<BoundStage<'a>>>, OutOfBounds> {
     let (buffer, room) = (scratch.as_mut_ptr(), scratch.len());
-    let start = |memory: &mut M| {
-        let bytes = memory.as_mut();
-        (bytes.as_mut_ptr(), bytes.len())
+    // The first side of a part is the one that is written.
+    let written = |link: &FusedOp| {
+        let side = link.part.sides.first().filter(|_| link.home(0).is_none())?;
+        Some(link.places.get(usize::from(side.operand))?.memory.index())
     };
-    let all: SmallVec<[(*mut u8, usize); 32]> = memories.iter_mut().map(start).collect();
+    let written: SmallVec<[usize; 8]> = links.iter().filter_map(written).collect();
+    let start = |(id, memory): (usize, &mut M)| start(memory, written.contains(&id));
+    let all: SmallVec<[(*mut u8, usize); 32]> = memories.iter_mut().enumerate().map(start).collect();
     // Where an operand starts, and the step to the next part: the first and the last part lie inside.
     let side = |link: &FusedOp, n: usize| {
         let home = link.home(n);

@@ -10,6 +10,7 @@ use tessera_isa::sem::{Func, Reduced};
 use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 use tessera_kernels::nest::Map;
 use tessera_kernels::{MemoryId, PackedKernel, Place};
+use tessera_testkit::random::rounds;
 
 struct Random(u64);
 
@@ -108,7 +109,7 @@ fn fold(random: &mut Random, func: Func, from: Elem, to: Elem) {
     for n in 0..if by_rows { rows } else { cols } {
         let place = |k: u64| if by_rows { (n, k) } else { (k, n) };
         let elements: Vec<_> = (0..extent[2]).map(|k| [(from, get(&x, &src, from, place(k)))]).collect();
-        let result = func.fold(to, None, elements.iter().map(|e| e.as_slice()));
+        let result = func.fold(to, None, elements.iter().map(|e| e.as_slice())).unwrap();
         put(&mut want, &dst, to, place(0), result);
     }
     let mut memories = [x, old];
@@ -121,7 +122,7 @@ fn folds_of_rows_and_columns() {
     let mut random = Random(5);
     let wider = [(Elem::F16, Elem::F32), (Elem::Bf16, Elem::F32), (Elem::I16, Elem::I32), (Elem::F8e4m3, Elem::F32)];
     for (from, to) in NUMBERS.map(|elem| (elem, elem)).into_iter().chain(wider) {
-        for _ in 0..8 {
+        for _ in 0..rounds(8) {
             for func in [Func::Add, Func::Mul, Func::Max, Func::Min] {
                 fold(&mut random, func, from, to);
             }
@@ -129,7 +130,7 @@ fn folds_of_rows_and_columns() {
     }
     for from in NUMBERS {
         for greatest in [false, true] {
-            for _ in 0..4 {
+            for _ in 0..rounds(4) {
                 fold(&mut random, Func::Arg { greatest, value: true }, from, from);
                 for to in [Elem::I32, Elem::U16] {
                     fold(&mut random, Func::Arg { greatest, value: false }, from, to);
@@ -165,7 +166,7 @@ fn comparisons_are_bits_of_bytes() {
                             [(elem, get(&x, &lx, elem, (r, c))), y]
                         })
                         .collect();
-                    let want = func.eval(Elem::U8, &pairs) as u8;
+                    let want = func.eval(Elem::U8, &pairs).unwrap() as u8;
                     assert_eq!(memories[2][k as usize], want, "{elem} {cmp:?} {rows}x{cols} byte {k}");
                 }
             }
@@ -178,7 +179,7 @@ fn selections_go_by_the_bits_of_a_mask() {
     let mut random = Random(9);
     for elem in [Elem::U8, Elem::F16, Elem::F32, Elem::I64] {
         for scalar in [None, Some(0), Some(1)] {
-            for _ in 0..4 {
+            for _ in 0..rounds(4) {
                 let (rows, cols) = (1 + random.below(9), 1 + random.below(70));
                 let ((lx, x), (ly, y)) = (tile(&mut random, elem, rows, cols), tile(&mut random, elem, rows, cols));
                 let (ld, old) = tile(&mut random, elem, rows, cols);
@@ -247,7 +248,7 @@ fn products_are_chains_of_fused_multiply_adds() {
         (Elem::F8e4m3, Elem::F8e5m2, Elem::F32),
         (Elem::Hif8, Elem::Hif8, Elem::F32),
     ];
-    for round in 0..48 {
+    for round in 0..rounds(48) {
         let (x, y, to) = types[round % types.len()];
         let (m, n, k) = (1 + random.below(20), 1 + random.below(50), random.below(40));
         let ((la, a), (lb, b)) = (tile(&mut random, x, m, k.max(1)), tile(&mut random, y, k.max(1), n));
@@ -268,7 +269,7 @@ fn products_are_chains_of_fused_multiply_adds() {
                 let first = plus.map_or(0, |map| get(&start, &ls, to, map.of([i, j, 0])));
                 let step = |s, k| {
                     let (a, b) = (get(&a, &la, x, (i, k)), get(&b, &lb, y, (k, j)));
-                    func.eval(to, &[(to, s), (x, a), (y, b)])
+                    func.eval(to, &[(to, s), (x, a), (y, b)]).unwrap()
                 };
                 // Without a step what it starts as comes through the arithmetic too.
                 let sum = (0..k).fold(first, step);
@@ -288,7 +289,7 @@ fn whole_blocks_of_products_are_computed_in_place() {
     let mut random = Random(16);
     let f32 = Elem::F32;
     let layout = |loc: Loc, rows: u64, cols: u64| TileType::new(loc, f32, rows, cols).resolve(Profile::Cpu).layout();
-    for round in 0..24 {
+    for round in 0..rounds(24) {
         let (m, n, k) = (8 * (1 + random.below(3)), 32 * (1 + random.below(2)), 1 + random.below(40));
         let (rows, depth) = (m.next_multiple_of(16), k.next_multiple_of(16));
         let mut filled = |layout: Layout| {
@@ -313,7 +314,7 @@ fn whole_blocks_of_products_are_computed_in_place() {
                 let first = from.map_or(0, |_| get(if in_place { &old } else { &start }, &ld, f32, (i, j)));
                 let step = |s, k| {
                     let (a, b) = (get(&a, &la, f32, (i, k)), get(&b, &lb, f32, (k, j)));
-                    func.eval(f32, &[(f32, s), (f32, a), (f32, b)])
+                    func.eval(f32, &[(f32, s), (f32, a), (f32, b)]).unwrap()
                 };
                 put(&mut want, &ld, f32, (i, j), (0..k).fold(first, step));
             }
@@ -338,7 +339,7 @@ fn scaled_products_are_rounded_once() {
         (Elem::F4e1m2x2, Elem::F4e2m1x2),
     ];
     let (to, scale) = (Elem::F32, Elem::F8e8m0);
-    for round in 0..40 {
+    for round in 0..rounds(40) {
         let (x, y) = types[round % types.len()];
         let (m, n, k) = (2 * (1 + random.below(8)), 2 * (1 + random.below(20)), 2 * random.below(60));
         let blocks = k.div_ceil(32).max(1);
@@ -368,7 +369,7 @@ fn scaled_products_are_rounded_once() {
                 let step = |s, k| {
                     let (a, b) = ((x, get(&a, &la, x, (i, k))), (y, get(&b, &lb, y, (k, j))));
                     let scales = [get(&xs, &lx, scale, (i, k / 32)), get(&ys, &ly, scale, (k / 32, j))];
-                    Func::ScaledMulAdd.eval(to, &[(to, s), a, b, (scale, scales[0]), (scale, scales[1])])
+                    Func::ScaledMulAdd.eval(to, &[(to, s), a, b, (scale, scales[0]), (scale, scales[1])]).unwrap()
                 };
                 let sum = (0..k).fold(first, step);
                 put(&mut want, &ld, to, (i, j), if to.is_nan(sum) { 0x7FC0_0000 } else { sum });

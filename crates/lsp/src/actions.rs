@@ -15,7 +15,7 @@ pub struct Fix {
     pub edits: Vec<(Span, String)>,
 }
 
-/// What can be done about the findings of a part of the text.
+/// Quick fixes for the findings in a range of the text.
 pub fn actions(snapshot: &Arc<Snapshot>, span: Span, only: &[lsp::CodeActionKind]) -> Vec<lsp::CodeActionResponse> {
     let (findings, races) = snapshot.known();
     let touches = |f: &&Finding| f.span().start <= span.end && span.start <= f.span().end;

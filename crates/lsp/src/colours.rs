@@ -45,7 +45,7 @@ const KINDS: [&str; 11] = [
 /// The modifier of names where they are defined.
 const DEFINITION: u32 = 1;
 
-/// What the numbers mean.
+/// The legend of the token numbers.
 pub fn legend() -> lsp::SemanticTokensLegend {
     lsp::SemanticTokensLegend {
         token_types: KINDS.map(String::from).to_vec(),
@@ -74,7 +74,7 @@ pub fn tokens(snapshot: &Snapshot, span: Span) -> Vec<lsp::SemanticToken> {
         if token.span.start >= span.end {
             break;
         }
-        // What stands inside a type has the grammar's colours: it is most of a text, and nothing more is known of it.
+        // The inside of a type keeps the grammar's colours: it is most of a text, and semantic colours add nothing.
         if !inside(&token.span) || angles > 0 {
             continue;
         }
@@ -129,7 +129,7 @@ impl Painted {
         lsp::SemanticTokens { result_id: Some(self.id.clone()), data: self.data.clone() }
     }
 
-    /// What is other than in an earlier answer: what is typed stands in one place.
+    /// The difference to an earlier answer: an edit changes one place.
     pub fn delta(&mut self, snapshot: &Snapshot, known: &str) -> lsp::SemanticTokensDeltaResponse {
         let before = std::mem::take(self);
         if before.id != known || known.is_empty() {
@@ -151,7 +151,7 @@ impl Painted {
     }
 }
 
-/// What is known of the name of a value at a place.
+/// The kind of the value whose name stands at a place.
 #[derive(Clone, Copy)]
 struct Name {
     is_parameter: bool,
@@ -207,7 +207,7 @@ fn kind<'a>(
     })
 }
 
-/// Does this `=` give an attribute its value? One behind results does not: a mnemonic follows.
+/// Whether this `=` gives an attribute its value. The `=` behind results is followed by a mnemonic.
 fn attribute(snapshot: &Snapshot, equal: Option<&Token>) -> bool {
     let Some(equal) = equal else { return false };
     let tokens = &snapshot.tokens().list;
@@ -216,7 +216,7 @@ fn attribute(snapshot: &Snapshot, equal: Option<&Token>) -> bool {
     key.is_some_and(|t| t.kind == Tok::Word)
 }
 
-/// Is it a type without brackets: `index`, `f32`?
+/// Whether it is a type without brackets: `index`, `f32`.
 fn is_type(word: &str) -> bool {
     static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         vocabulary::types().chain(Elem::ALL.iter().flat_map(|e| e.info().spellings).copied()).collect()

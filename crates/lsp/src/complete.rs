@@ -1,4 +1,4 @@
-//! What could be written at a place: instructions, operands that fit, types, attributes and their words.
+//! Completion: instructions, operands that fit, types, attributes and their words.
 
 use crate::Pages;
 use crate::context::{Context, Open};
@@ -34,7 +34,7 @@ pub fn resolve(mut item: lsp::CompletionItem, pages: &dyn Pages) -> lsp::Complet
 
 struct Items<'a> {
     snapshot: &'a Snapshot,
-    /// What is replaced.
+    /// The range that is replaced.
     span: Span,
     list: Vec<lsp::CompletionItem>,
 }
@@ -117,7 +117,7 @@ impl Items<'_> {
         }
         let mut seen = HashSet::new();
         let module = self.snapshot.program.module();
-        // What the program uses already is likely to be used again.
+        // An instruction that the program uses already is likely to be used again.
         let used = module.funcs.iter().flat_map(|func| &func.values).take(2000);
         let used = used.filter(|v| module.types.contains(v.ty) && seen.insert(v.ty)).map(|v| module.types.get(v.ty));
         for ty in used.filter(|ty| matches!(ty, Type::Tile(_) | Type::View(_))) {
@@ -229,14 +229,14 @@ impl Items<'_> {
             let place = format!("{:08}", u32::MAX - value.span.start);
             if let Some(item) = self.add(name, lsp::CompletionItemKind::Variable) {
                 item.detail = ty.map(print_type);
-                // What is defined last comes first.
+                // The value that is defined last comes first.
                 item.sort_text = Some(place);
             }
         }
     }
 }
 
-/// Can a value of this type be the operand of an instruction, by the table's locations?
+/// Whether a value of this type can be the operand of an instruction, by the table's locations.
 fn fits(snapshot: &Snapshot, op: Opcode, role: Role, ty: &Type) -> bool {
     let (profiles, _) = snapshot.profiles();
     let takes = |tile: &tessera_isa::tile::TileType| {
@@ -250,7 +250,7 @@ fn fits(snapshot: &Snapshot, op: Opcode, role: Role, ty: &Type) -> bool {
     }
 }
 
-/// What the operand that is written here could be to the instruction: one role for each of its forms.
+/// The roles that the operand at the cursor may have: one for each form of the instruction.
 fn roles(context: &Context<'_>) -> Vec<(Opcode, Role)> {
     let Some(op) = context.opcode() else { return Vec::new() };
     let is_out = context.open.is_some_and(|(open, _)| open == Open::Round(true));

@@ -1,4 +1,4 @@
-//! What the user chooses: `initializationOptions`, or the section `tessera` of the workspace's configuration.
+//! Settings: `initializationOptions`, or the section `tessera` of the workspace's configuration.
 
 use serde_json::Value;
 use tessera::Profile;
@@ -12,9 +12,9 @@ pub const SECTION: &str = "tessera";
 pub struct Config {
     /// The profiles that programs are judged on; none: the module's own, else all of them.
     pub profiles: Vec<Profile>,
-    /// Is the order of pipes judged?
+    /// Whether the order of pipes is checked.
     pub races: bool,
-    /// Are inferred layouts and placements shown in the text?
+    /// Whether inferred layouts and placements are shown in the text.
     pub hints: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What stands around a place, judged by its tokens alone, so that it works in a statement that is not finished.
+//! The syntactic context of a place, derived from tokens alone, so that it works in an unfinished statement.
 
 use crate::snapshot::Snapshot;
 use tessera_asm::{Tok, Token};
@@ -14,11 +14,11 @@ pub enum Open {
     Angle,
     /// `{…}`.
     Braces,
-    /// `(…)`, `[…]`; is it of `outs`?
+    /// `(…)`, `[…]`, and whether it belongs to `outs`.
     Round(bool),
 }
 
-/// What stands around a place.
+/// The syntactic context of a place.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The word before the place, with its sign.
@@ -32,13 +32,13 @@ pub struct Context<'a> {
     pub commas: usize,
     /// The key whose value stands here: `key = …`.
     pub key: Option<&'a str>,
-    /// Does a type belong here: behind `:` or `->`?
+    /// Whether a type belongs here: behind `:` or `->`.
     pub after_colon: bool,
-    /// Is nothing but results before the word?
+    /// Whether only results precede the word.
     pub at_start: bool,
-    /// Is nothing at all before it?
+    /// Whether nothing precedes the word.
     pub is_first: bool,
-    /// Where the statement starts.
+    /// The start of the statement.
     pub start: u32,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Where the statement that goes on behind these tokens starts.
+/// The start of the statement that continues behind these tokens.
 fn statement(snapshot: &Snapshot, tokens: &[Token]) -> usize {
     let starts = |n: usize| {
         let Some(token) = tokens.get(n) else { return false };
@@ -169,14 +169,14 @@ fn statement(snapshot: &Snapshot, tokens: &[Token]) -> usize {
     }
 }
 
-/// Does a statement go on behind this token, whatever line the next one is on?
+/// Whether a statement continues behind this token, on whatever line the next token is.
 fn continues(before: Option<&Token>) -> bool {
     let kind = before.map(|t| t.kind);
     matches!(kind, Some(Tok::Comma | Tok::Equal | Tok::Colon | Tok::Arrow | Tok::LParen | Tok::LBracket))
 }
 
-/// Is the brace at the end of a statement one of a region, and not of attributes? A region's is the last of its line, and
-/// instructions have none.
+/// Whether the brace at the end of a statement opens a region rather than attributes. A region's brace is the last
+/// token of its line, and instructions have no region.
 fn is_region(snapshot: &Snapshot, statement: &[Token]) -> bool {
     let Some(last) = statement.last() else { return false };
     let end = snapshot.text.line_end(last.span.start);

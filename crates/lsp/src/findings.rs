@@ -1,4 +1,4 @@
-//! What is wrong with a program, on all profiles that it is judged on, and how the protocol says it.
+//! The findings of a program on all profiles that it is checked for, as the protocol words them.
 
 use crate::SCHEME;
 use crate::snapshot::Snapshot;
@@ -8,10 +8,10 @@ use tessera::{OrderOptions, Profile, Program, Severity};
 use tessera_isa::diag::{Diagnostic, Fact, Span};
 use tessera_race::Limits;
 
-/// Who says it.
+/// The name of the tool in diagnostics.
 pub const SOURCE: &str = "tessera";
 
-/// Followed less far than by the command: somebody is waiting.
+/// Smaller limits than the command's: an editor waits for the answer.
 const LIMITS: Limits = Limits { steps: 2_000_000, events: 200_000, total: 1_000_000 };
 
 /// A finding, and the profiles on which it holds.
@@ -19,13 +19,13 @@ const LIMITS: Limits = Limits { steps: 2_000_000, events: 200_000, total: 1_000_
 pub struct Finding {
     pub diagnostic: Diagnostic,
     pub on: Vec<Profile>,
-    /// Does it hold on each profile that the program is judged on?
+    /// Whether it holds on each profile that the program is checked for.
     everywhere: bool,
-    /// Were these profiles chosen? Otherwise what holds on one of them only is about portability.
+    /// Whether the user chose these profiles. Otherwise a finding on one of them only is a matter of portability.
     chosen: bool,
 }
 
-/// What the text and the rules say.
+/// The findings of the reader and of the rules.
 pub fn rules(snapshot: &Snapshot) -> Vec<Finding> {
     on_each(snapshot, |program| {
         let mut found = program.check();
@@ -35,7 +35,7 @@ pub fn rules(snapshot: &Snapshot) -> Vec<Finding> {
     })
 }
 
-/// What the order of the pipes says.
+/// The findings about the order of pipes.
 pub fn races(snapshot: &Snapshot) -> Vec<Finding> {
     if !snapshot.config.races || snapshot.program.has_errors() {
         return Vec::new();
@@ -78,7 +78,7 @@ fn on_each(snapshot: &Snapshot, find: impl Fn(&Program) -> Vec<Diagnostic>) -> V
 impl Finding {
     fn severity(&self) -> lsp::DiagnosticSeverity {
         match self.diagnostic.severity {
-            // Nobody has asked for the profiles that refuse it, and others take it.
+            // The user did not choose the profiles that refuse it, and other profiles accept it.
             Severity::Error if !self.chosen && !self.everywhere => lsp::DiagnosticSeverity::Warning,
             Severity::Error => lsp::DiagnosticSeverity::Error,
             Severity::Warning => lsp::DiagnosticSeverity::Warning,

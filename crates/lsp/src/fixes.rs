@@ -13,7 +13,7 @@ use tessera_isa::diag::Span;
 use tessera_isa::ops::Kind;
 use tessera_isa::tile::{Extent, Loc};
 
-/// So many are offered, and so many bytes of text read to find them.
+/// The limits of offered fixes, and of bytes of text that are read to find them.
 const OFFERED: usize = 4;
 const BYTES: usize = 2 << 20;
 
@@ -30,14 +30,14 @@ pub fn tried(snapshot: &Arc<Snapshot>, edits: Vec<(Span, String)>) -> Snapshot {
     Snapshot::new(snapshot.uri.clone(), snapshot.version, text, snapshot.config.clone(), None)
 }
 
-/// Is the finding gone, and nothing new there?
+/// Whether the finding is gone and no new one appeared.
 fn mends(snapshot: &Arc<Snapshot>, finding: &Finding, edits: &[(Span, String)]) -> bool {
     let rule = finding.diagnostic.rule;
     let same = |f: &&Finding| f.diagnostic.rule == rule;
     let errors =
         |s: &Snapshot, p: Profile| s.findings().iter().filter(|f| f.diagnostic.is_error() && f.on.contains(&p)).count();
     let tried = tried(snapshot, edits.to_vec());
-    // Where the text could not be read, nothing else was looked at: what shows now was there before.
+    // A text that could not be read was not checked further, so later findings are not new.
     if snapshot.program.has_errors() {
         let broken = |s: &Snapshot| s.program.check().iter().filter(|d| d.is_error()).count();
         return !tried.program.has_errors() || broken(&tried) < broken(snapshot);
@@ -69,7 +69,7 @@ fn candidates(snapshot: &Arc<Snapshot>, finding: &Finding) -> Vec<Fix> {
     all
 }
 
-/// What the help says word for word.
+/// Replacements that the help line states word for word.
 fn from_help(snapshot: &Snapshot, span: Span, help: &str, all: &mut Vec<Fix>) {
     let mut offer = |title: String, span: Span, text: String| all.push(Fix { title, edits: vec![(span, text)] });
     let quoted = help.split('`').skip(1).step_by(2).filter(|text| !text.contains('…') && !text.is_empty());

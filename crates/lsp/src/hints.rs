@@ -1,4 +1,4 @@
-//! What the text leaves to the tool, shown in it: layouts that a type does not say, and where tiles lie.
+//! Inlay hints: layouts that a type leaves out, and the addresses of tiles.
 
 use crate::snapshot::Snapshot;
 use crate::symbols::type_of;
@@ -12,20 +12,20 @@ use tessera_isa::tile::{Loc, TileType};
 /// By place of a tile's definition: where it lies.
 pub type Places = HashMap<u32, Place>;
 
-/// Where a tile lies.
+/// The place of a tile.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub loc: Loc,
     pub addr: u64,
     pub bytes: u64,
-    /// Does the text say so?
+    /// Whether the text states it.
     pub is_manual: bool,
     /// The lines between which it lives, from 1; none for the beginning and the end.
     pub lines: (Option<usize>, Option<usize>),
     name: String,
 }
 
-/// Where the tiles of every kernel lie.
+/// The places of the tiles of every kernel.
 pub fn places(snapshot: &Snapshot) -> Places {
     let mut all = Places::new();
     if snapshot.program.has_errors() {
@@ -53,7 +53,7 @@ pub fn places(snapshot: &Snapshot) -> Places {
     all
 }
 
-/// Where the tile that is defined at a place lies; in a text with errors, where it lay before.
+/// The place of the tile that is defined here; in a text with errors, its last known place.
 pub fn place<'a>(snapshot: &'a Snapshot, func: &Func, value: ValueId) -> Option<&'a Place> {
     let start = func.value(value).span.start;
     match &snapshot.good {
@@ -85,7 +85,7 @@ pub fn hints(snapshot: &Snapshot, span: Span) -> Vec<lsp::InlayHint> {
                 let about = format!("{} bytes, placed automatically on {}", place.bytes, snapshot.profile());
                 all.push(hint(snapshot, value.span.end, label, about));
             }
-            // Where the type is written as an alias, or not at all, its layout is shown behind the name.
+            // If the type is an alias or left out, its layout is shown behind the name.
             let at = if value.type_span.start > value.span.start { value.type_span.end } else { value.span.end };
             if let Some(label) = inferred(tile, &profiles) {
                 let about = "the layout that the type leaves to the profile".to_string();

@@ -1,4 +1,4 @@
-//! What the thing under the cursor is.
+//! Hover: a description of the item under the cursor.
 
 use crate::Pages;
 use crate::context::is_word;
@@ -123,7 +123,7 @@ fn instruction(snapshot: &Snapshot, at: u32, pages: &dyn Pages) -> Option<(Span,
     Some((token.span, format!("{}{}", legality(snapshot, op), block("text", &page))))
 }
 
-/// Which profile takes an operation, and which rule the others refuse it by.
+/// The profiles that accept an operation, and the rules by which the others refuse it.
 fn legality(snapshot: &Snapshot, op: &Op) -> String {
     if snapshot.program.has_errors() {
         return String::new();

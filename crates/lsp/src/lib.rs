@@ -33,7 +33,7 @@ use tessera_isa::tile::Tile;
 /// The scheme of the addresses of pages: `tessera-explain:tmov-loc`.
 pub const SCHEME: &str = "tessera-explain";
 
-/// How things look, as the `tessera` command shows them.
+/// Rendering of pages, as the `tessera` command shows them.
 pub trait Pages: Send + Sync {
     /// The page of an instruction, rule, type, attribute, word or topic.
     fn explain(&self, name: &str) -> Option<String>;

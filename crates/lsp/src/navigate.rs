@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use tessera::Program;
 use tessera_isa::diag::Span;
 
-/// Where the name at a place is defined.
+/// The definition of the name at a place.
 pub fn definition(snapshot: &Snapshot, at: u32) -> Option<lsp::DefinitionResponse> {
     let symbols = snapshot.symbols();
     let found = symbols.definition(&symbols.at(at)?.symbol)?;
@@ -38,7 +38,7 @@ fn same(snapshot: &Snapshot, at: u32) -> impl Iterator<Item = &Occurrence> {
     symbols.at(at).into_iter().flat_map(|found| symbols.of(&found.symbol))
 }
 
-/// Where instructions write the value at a place.
+/// The instructions that write the value at a place.
 fn written(snapshot: &Snapshot, at: u32) -> Vec<u32> {
     let symbols = snapshot.symbols();
     let value = symbols.at(at).and_then(|found| symbols.value(&found.symbol));
@@ -48,7 +48,7 @@ fn written(snapshot: &Snapshot, at: u32) -> Vec<u32> {
     operands.filter(|o| o.arg.value() == Some(value)).map(|o| o.span.start + 1).collect()
 }
 
-/// What a rename at a place would replace.
+/// The ranges that a rename at a place would replace.
 pub fn prepare(snapshot: &Snapshot, at: u32) -> Option<lsp::PrepareRenameResult> {
     let found = snapshot.symbols().at(at)?;
     let placeholder = snapshot.text.slice(found.span).to_string();
@@ -105,7 +105,7 @@ fn is_name(name: &str, symbol: &Symbol) -> bool {
     starts && name.chars().all(|c| c.is_ascii_alphanumeric() || is_sign(c)) && !name.contains("->")
 }
 
-/// Where the new name stands for something else already.
+/// The places at which the new name already has another meaning.
 fn taken(snapshot: &Snapshot, symbol: &Symbol, new: &str) -> Option<u32> {
     let symbols = snapshot.symbols();
     let module = snapshot.program.module();

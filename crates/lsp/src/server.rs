@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// `shutdown`, then `exit`.
@@ -58,7 +58,7 @@ pub fn serve(connection: Connection, pages: Arc<dyn Pages>) -> std::io::Result<E
     Ok(exit)
 }
 
-/// Does a request of the queue cancel this one?
+/// Whether a request of the queue cancels this one.
 fn is_cancelled(queue: &VecDeque<Message>, id: &RequestId) -> bool {
     let cancels = |message: &Message| match message {
         Message::Notification(n) if n.method == "$/cancelRequest" => {
@@ -70,7 +70,7 @@ fn is_cancelled(queue: &VecDeque<Message>, id: &RequestId) -> bool {
     queue.iter().any(cancels)
 }
 
-/// Where the session is.
+/// The state of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Before,
@@ -116,7 +116,7 @@ impl Server {
     }
 
     fn send(&self, message: Message) {
-        // Nobody is left to hear it where this fails; the next message ends the session.
+        // If this fails, the client is gone, and the next message ends the session.
         (self.send)(message);
     }
 
@@ -384,7 +384,7 @@ impl Server {
     }
 
     fn configure(&mut self, settings: &Value) {
-        // A section that nobody has written says nothing.
+        // A missing section means the defaults.
         if settings.is_null() {
             return;
         }

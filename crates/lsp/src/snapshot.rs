@@ -65,7 +65,7 @@ impl Tokens {
         Some((n, *self.list.get(n)?))
     }
 
-    /// Is a byte inside a comment?
+    /// Whether a byte is inside a comment.
     pub fn in_comment(&self, byte: u32) -> bool {
         let n = self.comments.partition_point(|c| c.span.end < byte);
         self.comments.get(n).is_some_and(|c| c.span.start < byte)
@@ -116,7 +116,7 @@ impl Snapshot {
         self.symbols.get_or_init(|| Symbols::new(self))
     }
 
-    /// Is the text so short that nobody waits for what is found out about it?
+    /// Whether the text is short enough for its findings to be computed at once.
     pub fn is_small(&self) -> bool {
         self.text.text.len() < SMALL
     }
@@ -129,17 +129,17 @@ impl Snapshot {
         }
     }
 
-    /// What the text and the rules say.
+    /// The findings of the reader and of the rules.
     pub fn findings(&self) -> &[Finding] {
         self.findings.get_or_init(|| findings::rules(self))
     }
 
-    /// What the order of the pipes says.
+    /// The findings about the order of pipes.
     pub fn races(&self) -> &[Finding] {
         self.races.get_or_init(|| findings::races(self))
     }
 
-    /// Where tiles lie; making it takes a while.
+    /// The places of tiles; computing them takes a while.
     pub fn places(&self) -> &Places {
         self.places.get_or_init(|| hints::places(self))
     }
@@ -149,7 +149,7 @@ impl Snapshot {
         self.places.get()
     }
 
-    /// Which profiles refuse the instruction at a place, and by which rule.
+    /// The profiles that refuse the instruction at a place, and their rules.
     pub fn refused(&self, span: Span) -> Option<Refusals> {
         let rows = || self.program.portability().rows.into_iter().map(|row| (row.span, row.refused)).collect();
         self.legality.get_or_init(rows).get(&span).copied()

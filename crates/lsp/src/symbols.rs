@@ -7,7 +7,7 @@ use tessera_asm::{Tok, Token};
 use tessera_ir::{Func, Type, ValueId};
 use tessera_isa::diag::Span;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
     /// The values that are defined at this place: one, or those of `%r:2`.
@@ -56,7 +56,7 @@ impl Symbols {
         self.list.iter().filter(move |found| found.symbol == *symbol)
     }
 
-    /// Where it is defined.
+    /// Its definition.
     pub fn definition(&self, symbol: &Symbol) -> Option<&Occurrence> {
         self.of(symbol).find(|found| found.is_definition)
     }
@@ -142,8 +142,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What a name means where the statement around it could not be read: the value of that name that is defined last
-    /// before it in the same function.
+    /// The meaning of a name in a statement that could not be read: the last value of that name that is defined before
+    /// it in the same function.
     fn by_scope(&self, base: &str, at: u32) -> Option<u32> {
         let by_name = self.by_name.get_or_init(|| by_name(self.snapshot));
         let places = by_name.get(&(extent(self.snapshot, at), base.trim_start_matches('%')))?;
@@ -165,7 +165,7 @@ fn by_name(snapshot: &Snapshot) -> HashMap<(usize, &str), Vec<u32>> {
     all
 }
 
-/// Does the name behind this word define a function?
+/// Whether the name behind this word defines a function.
 pub fn defines_function(word: &str) -> bool {
     ["func.func", "private", "public", "nested"].contains(&word)
 }

@@ -96,7 +96,7 @@ impl Text {
         (start as u32, text.get(..blanks).unwrap_or_default())
     }
 
-    /// Where the line of a byte ends, before its line end.
+    /// The end of the line of a byte, before its line break.
     pub fn line_end(&self, byte: u32) -> u32 {
         let (start, text) = self.line(self.line_of(byte));
         (start + text.len()) as u32
@@ -141,7 +141,7 @@ impl Text {
 pub struct Cursor<'a> {
     text: &'a Text,
     line: usize,
-    /// Has the line only such characters, if that is known?
+    /// Whether the line has only such characters, if that is known.
     is_ascii: Option<bool>,
 }
 

@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long nothing may change before heavy work starts.
+/// The quiet period before heavy work starts.
 const REST: Duration = Duration::from_millis(150);
 
-/// What the worker is told.
+/// A message to the worker.
 pub enum Task {
     Judge(Arc<Snapshot>),
     /// The document is closed, and nothing is wrong with it any more.
@@ -21,7 +21,7 @@ pub enum Task {
     Refresh,
 }
 
-/// Sends what was found; gives false when nobody is left to hear it.
+/// Sends findings; returns false if the receiver is gone.
 pub type Out = Arc<dyn Fn(Message) -> bool + Send + Sync>;
 
 /// Starts the thread; it ends when the sender is dropped.
@@ -35,7 +35,7 @@ pub fn start(out: Out) -> std::io::Result<(Sender<Task>, JoinHandle<()>)> {
 /// Programs nest up to 256 regions deep, and every walk over them recurses.
 const STACK: usize = 16 << 20;
 
-/// How far a version has got.
+/// The progress of a version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Rules,

@@ -1,4 +1,4 @@
-//! What a tile may be, and where it may lie.
+//! The roots that a tile may stand for, and its possible places.
 
 use crate::flow::Root;
 use rustc_hash::FxHashSet;
@@ -77,7 +77,7 @@ impl Binding {
         }
     }
 
-    /// Does it stand for all that `other` may stand for?
+    /// Whether it stands for every root that `other` may stand for.
     pub fn covers(&self, other: &Binding, all: &[Root]) -> bool {
         let has = |r: &RootId| self.roots.binary_search(r).is_ok() || self.pinned && all[*r].pinned;
         (self.pinned || !other.pinned) && other.roots.iter().all(has)

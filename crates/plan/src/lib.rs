@@ -60,7 +60,7 @@ use tessera_isa::tile::{Loc, Tile};
 pub struct Slot {
     pub loc: Loc,
     pub addr: u64,
-    /// How many bytes: the declared area of the tile.
+    /// The size in bytes of the tile's declared area.
     pub bytes: u64,
     /// The position where its life begins ([`Points`]).
     pub start: u32,
@@ -75,7 +75,7 @@ impl Slot {
     }
 }
 
-/// Where every automatic tile of a function lies.
+/// The places of all automatic tiles of a function.
 #[derive(Clone, Debug)]
 pub struct Placement {
     /// By value: the storage of each root that is used. For a carried value (an argument of a loop's block) it is the
@@ -90,7 +90,7 @@ pub struct Placement {
     pub peak: [Peak; 9],
     /// The tiles with a constant address.
     pub manual: Vec<Manual>,
-    /// By location: is there a tile whose address is computed at run time?
+    /// By location: whether the address of a tile is computed at run time.
     pub computed: [bool; 9],
     /// The positions that slots count in.
     pub points: Points,
@@ -121,7 +121,7 @@ impl Placement {
         self.slot(value).map(|slot| slot.addr).or_else(written)
     }
 
-    /// Where the slots of a FIFO lie in its consumer's memory.
+    /// The place of a FIFO's slots in its consumer's memory.
     pub fn slots_of(&self, func: &Func, constants: &Constants, f: &Fifo) -> u64 {
         let init = f.inits.iter().flatten().next().map(|at| func.op(*at));
         let written = init.and_then(|init| fifo::buffer_operand(init, f.dir)).and_then(|arg| constants.get(arg));
@@ -130,13 +130,13 @@ impl Placement {
     }
 }
 
-/// Which tiles may take turns in the same bytes.
+/// The tiles that may share bytes.
 #[derive(Clone, Copy)]
 pub enum Sharing<'a> {
-    /// Those that are never alive together: the order of the program is that of its pipes.
+    /// Tiles that are never alive together: program order is the order of the pipes.
     ByLife,
     Never,
-    /// Those of them for which this says so.
+    /// Tiles for which this function says so.
     Where(&'a dyn Fn(ValueId, ValueId) -> bool),
 }
 
@@ -156,7 +156,7 @@ pub fn plan_with(
     keep: &[ValueId],
     sharing: Sharing<'_>,
 ) -> Result<Placement, Box<Diagnostic>> {
-    // Whoever inlines verifies; while we develop, a plan is worth asking twice.
+    // Callers inline and verify; debug builds verify the plan once more.
     if cfg!(debug_assertions)
         && let Some(broken) = tessera_ir::verify(module, func).into_iter().next()
     {
@@ -199,7 +199,7 @@ fn place_memory(
     let align = scales.align(lives, loc);
     let kept = scales::taken(scales, lives, loc);
     let space = place::Space::new(profile, (loc, align), &placement.manual, kept, placement.computed[loc as usize]);
-    // What lies where another tile wants it has no block of its own.
+    // A tile at a place that another tile requires has no block of its own.
     let own = |n: &usize| scales.addr(*n).is_none() && !scales.follows(*n);
     let here: Vec<usize> = all.iter().copied().filter(own).collect();
     let block = |n: &usize| {
@@ -260,7 +260,7 @@ pub(crate) fn tile_of(module: &Module, func: &Func, profile: Profile, value: Val
     module.types.get(func.value(value).ty).on(profile)
 }
 
-/// How messages and maps name a value.
+/// The name of a value in messages and maps.
 pub(crate) fn name_of(module: &Module, func: &Func, value: ValueId) -> String {
     format!("%{}", module.names.text(func.value(value).name))
 }

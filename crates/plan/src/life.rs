@@ -94,7 +94,7 @@ fn extend(func: &Func, points: &Points, root: &Root, life: &mut Life, op: OpId) 
     }
 }
 
-/// Is the root the buffer of a value that this loop carries?
+/// Whether the root is the buffer of a value that this loop carries.
 fn is_buffer_of(func: &Func, root: &Root, op: OpId) -> bool {
     func.op(op).kind.is_loop() && func.op(op).blocks.iter().any(|b| func.block(*b).args.contains(&root.value))
 }

@@ -13,7 +13,7 @@ pub struct Row {
     pub name: String,
     /// Its type, as messages name it.
     pub ty: String,
-    /// Where it lies, and how long.
+    /// Its place and size.
     pub slot: Slot,
     /// The operation at the start; none for the entry of the function.
     pub first: Option<OpId>,

@@ -202,7 +202,7 @@ impl Order<'_> {
         }
     }
 
-    /// Where a root lies.
+    /// The place of a root.
     fn place(&self, id: RootId) -> (Space, u64, u64) {
         let root = &self.flow.roots[id];
         let planned = || Some(self.placement?.slot(root.value)?.addr);
@@ -226,7 +226,7 @@ impl Order<'_> {
             for earlier in accesses.iter().rev().filter(|a| a.writes || now.writes) {
                 self.wait(earlier, &now, root);
             }
-            // Whoever comes after this waits for this, unless it stands in a branch that is passed by.
+            // A later access waits for this one, unless this one is in a branch that is not taken.
             let covers = |a: &Access| now.writes || !a.writes && a.pipe == now.pipe;
             accesses.retain(|a| !(self.points.is_inside(a.block, now.block) && covers(a)));
             if accesses.len() >= MAX_ACCESSES {

@@ -87,7 +87,7 @@ pub struct Peak {
 }
 
 impl Block {
-    /// How many positions it is alive for.
+    /// The length of its live range.
     fn life(&self) -> u64 {
         u64::from(self.end.saturating_sub(self.start)) + 1
     }
@@ -215,7 +215,7 @@ fn best_fit(blocks: &[Block], order: &[usize], space: &Space) -> Option<Vec<u64>
     let mut addrs = vec![0; blocks.len()];
     for i in order {
         let b = &blocks[*i];
-        // What is used last by this very operation is still alive in it.
+        // A tile that this operation uses last is still alive in it.
         while let Some(Reverse((end, addr, bytes))) = ending.peek().copied()
             && end < b.start
         {

@@ -53,12 +53,12 @@ impl Points {
         (self.ops.len() - 1) as u32
     }
 
-    /// Where an operation begins.
+    /// The start of an operation.
     pub fn begin(&self, op: OpId) -> u32 {
         self.begin[op.index()]
     }
 
-    /// Where an operation ends, its blocks included.
+    /// The end of an operation, its blocks included.
     pub fn end(&self, op: OpId) -> u32 {
         self.end[op.index()]
     }
@@ -97,7 +97,7 @@ impl Points {
         self.owner(block).map_or(self.body, |op| self.block_of(op))
     }
 
-    /// Is `inner` the block `outer` or nested in it?
+    /// Whether `inner` is the block `outer` or nested in it.
     pub fn is_inside(&self, mut inner: BlockId, outer: BlockId) -> bool {
         while self.depth[inner.index()] > self.depth[outer.index()] {
             inner = self.outer(inner);
@@ -120,8 +120,8 @@ impl Points {
         a
     }
 
-    /// How a use reaches up to a block: the operation of that block that contains it (if the block does), and the
-    /// outermost loop that contains the use but not the block.
+    /// The extent of a use in an outer block: the operation of that block that contains the use (if the block does),
+    /// and the outermost loop that contains the use but not the block.
     pub fn reach(&self, func: &Func, op: OpId, home: BlockId) -> (Option<OpId>, Option<OpId>) {
         let common = self.common(self.block_of(op), home);
         let mut at = op;

@@ -21,7 +21,7 @@ const MAX: usize = 64;
 struct Group {
     operands: Vec<usize>,
     scales: Vec<usize>,
-    /// Where the operands lie, once that is known.
+    /// The places of the operands, once they are known.
     addr: Option<u64>,
 }
 
@@ -35,7 +35,7 @@ pub struct Scales {
 
 impl Scales {
     /// Groups lives by the pairs (operand, scale) that the program uses together. Tiles that are alive at once cannot
-    /// share an address: such a pair is left to the rule.
+    /// share an address, and tiles of other memories are no pair of hardware's: both are left to the rules.
     pub fn new(lives: &[Life], pairs: &[(RootId, RootId)]) -> Scales {
         let mut all = Scales::default();
         let positions: FxHashMap<RootId, usize> = lives.iter().enumerate().map(|(n, l)| (l.root, n)).collect();
@@ -43,7 +43,9 @@ impl Scales {
         pairs.sort_unstable();
         pairs.dedup();
         for (operand, scale) in pairs {
-            if let (Some(operand), Some(scale)) = (positions.get(&operand), positions.get(&scale)) {
+            if let (Some(operand), Some(scale)) = (positions.get(&operand), positions.get(&scale))
+                && scale_memory(lives[*operand].loc) == Some(lives[*scale].loc)
+            {
                 all.join(lives, *operand, *scale);
             }
         }
@@ -93,7 +95,7 @@ impl Scales {
         if scaled { SCALED_ALIGN } else { loc.align() }
     }
 
-    /// Where a life lies, once that is known.
+    /// The place of a live range, once it is known.
     pub fn addr(&self, life: usize) -> Option<u64> {
         let (group, is_scale) = self.of.get(&life)?;
         let addr = self.groups.get(*group)?.addr?;
@@ -113,7 +115,7 @@ impl Scales {
         })
     }
 
-    /// Is it in a group whose block another life stands for?
+    /// Whether it is in a group that another live range represents.
     pub fn follows(&self, life: usize) -> bool {
         let Some((group, is_scale)) = self.of.get(&life) else { return false };
         *is_scale || self.groups.get(*group).and_then(|g| g.operands.first()) != Some(&life)
@@ -128,9 +130,18 @@ impl Scales {
         }
     }
 
-    /// Is a memory one of operands that have scales?
+    /// Whether a memory holds operands that have scales.
     fn has_operands(&self, lives: &[Life], loc: Loc) -> bool {
         self.of.iter().any(|(n, (_, is_scale))| !is_scale && lives[*n].loc == loc)
+    }
+}
+
+/// The memory where hardware finds the scales of operands in a memory.
+fn scale_memory(operand: Loc) -> Option<Loc> {
+    match operand {
+        Loc::Left => Some(Loc::ScaleLeft),
+        Loc::Right => Some(Loc::ScaleRight),
+        _ => None,
     }
 }
 
@@ -139,12 +150,7 @@ pub fn taken(scales: &Scales, lives: &[Life], loc: Loc) -> Vec<(u64, u64)> {
     let known = (0..lives.len()).filter_map(|n| Some((&lives[n], scales.addr(n)?)));
     let mut all: Vec<(u64, u64)> =
         known.filter(|(l, _)| l.loc == loc).map(|(l, addr)| (addr, addr.saturating_add(l.bytes))).collect();
-    let of = match loc {
-        Loc::Left => Some(Loc::ScaleLeft),
-        Loc::Right => Some(Loc::ScaleRight),
-        _ => None,
-    };
-    if let Some(of) = of.filter(|_| scales.has_operands(lives, loc)) {
+    if let Some(of) = scale_memory(loc).filter(|_| scales.has_operands(lives, loc)) {
         let manual = lives.iter().filter(|l| l.loc == of).filter_map(|l| Some((l.manual?.1?, l.bytes)));
         all.extend(manual.map(|(addr, bytes)| {
             let from = addr.saturating_mul(RATIO);

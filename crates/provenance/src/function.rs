@@ -21,7 +21,7 @@ pub enum Function {
     },
     /// Of the state that a fold starts as, and of the arguments of every step.
     Fold {
-        /// What one more step makes of the state.
+        /// The result of one more step of the fold.
         func: Func,
         /// The type of the result.
         to: Elem,
@@ -45,7 +45,7 @@ pub struct Converted {
     pub quantized: Quantized,
 }
 
-/// How many bytes an element of a type takes.
+/// The size in bytes of an element of a type.
 pub(super) fn size(elem: Elem) -> usize {
     (elem.bits() as usize / 8).max(1)
 }
@@ -64,7 +64,7 @@ impl Function {
         }
     }
 
-    /// How many bytes the result takes.
+    /// The size in bytes of the result.
     pub fn bytes(&self) -> usize {
         size(self.to())
     }
@@ -80,49 +80,45 @@ impl Function {
         first.into_iter().chain(rest.into_iter().cycle().flatten())
     }
 
-    /// Does it divide integers, so that there are arguments without a result (`-zero`)?
+    /// Whether it divides integers, so that some arguments have no result (`-zero`).
     pub(super) fn divides(&self) -> bool {
         matches!(self, Function::Mapped { func, to, .. } if !to.is_float() && !func.divisors().is_empty())
     }
 
-    /// Has it no result for these arguments (`-zero`)?
+    /// Whether these arguments have no result (`-zero`).
     pub fn is_by_zero(&self, args: &[(Elem, u64)]) -> bool {
         matches!(self, Function::Mapped { func, to, .. } if !to.is_float() && func.is_by_zero(args))
     }
 
-    /// The bits of the result for the operands' types and bits.
-    pub fn eval(&self, args: &[(Elem, u64)]) -> u64 {
+    /// The bits of the result for the operands' types and bits; none where the function is not defined on them.
+    pub fn eval(&self, args: &[(Elem, u64)]) -> Option<u64> {
         match (self, args) {
             (Function::Converted(converted), [(_, element), param @ ..]) => {
                 converted.eval(*element, param.first().map(|p| p.1))
             }
-            (Function::Mapped { func: func @ Func::Arg { .. }, to, .. }, args) => func.fold(*to, None, args.chunks(1)),
             (Function::Mapped { func, to, .. }, args) => func.eval(*to, args),
             (Function::Fold { func, to, args: types }, [start, steps @ ..]) => {
                 func.fold(*to, Some(*start), steps.chunks(types.iter().flatten().count().max(1)))
             }
-            (Function::Many { func: func @ (Func::And | Func::Or | Func::Xor), to }, [first, rest @ ..]) => {
-                rest.iter().fold(first.1, |x, y| func.eval(*to, &[(*to, x), *y]))
-            }
             (Function::Many { func, to }, args) => func.fold(*to, None, args.chunks(1)),
-            _ => 0,
+            (Function::Converted(_) | Function::Fold { .. }, []) => None,
         }
     }
 }
 
 impl Converted {
-    fn eval(&self, element: u64, param: Option<u64>) -> u64 {
+    fn eval(&self, element: u64, param: Option<u64>) -> Option<u64> {
         let Fixpipe { src, dst, relu, .. } = self.fixpipe;
         let param = match self.quantized {
-            Quantized::No if !relu => return tessera_isa::sem::convert(src, dst, element),
-            Quantized::No if src.bits() != 32 => return tessera_isa::sem::relu(dst, element),
+            Quantized::No if !relu => return Some(tessera_isa::sem::convert(src, dst, element)),
+            Quantized::No if src.bits() != 32 => return Some(tessera_isa::sem::relu(dst, element)),
             Quantized::No => None,
-            Quantized::Data => Some(QuantParam::vector(param.unwrap_or(0))),
+            Quantized::Data => Some(QuantParam::vector(param?)),
             Quantized::Fixed { scale, shift, offset } => {
                 Some(QuantParam { scale: f32::from_bits(scale), shift, offset, signed: false })
             }
         };
-        self.fixpipe.apply(element as u32, param.as_ref())
+        Some(self.fixpipe.apply(element as u32, param.as_ref()))
     }
 }
 

@@ -37,7 +37,7 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 
-/// How many bytes of all memories are followed at most.
+/// The greatest number of bytes of all memories that are tracked.
 const MAX_BYTES: usize = 1 << 28;
 
 /// The memory that stands for what is given to an input tile.
@@ -45,7 +45,7 @@ pub fn given(value: ValueId) -> MemoryId {
     MemoryId::given(value.index() as u32)
 }
 
-/// What something does to origins.
+/// The effect of an action on provenance.
 pub type Moves = Arc<[DefinednessTransfer]>;
 
 /// Something that came out, by origins.
@@ -63,7 +63,7 @@ pub struct Output {
     pub origins: Vec<TermId>,
 }
 
-/// What keeps a program from being known for all inputs.
+/// The reason why a program cannot be evaluated for all inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
     /// The operation that depends on data.
@@ -71,7 +71,7 @@ pub struct Undecided {
     pub why: String,
 }
 
-/// A moment of a run: so many instructions of a block have run. Other blocks do not count, since none sees another.
+/// A moment of a run: the number of instructions that a block has run. Blocks do not see each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     pub block: u32,
@@ -82,28 +82,28 @@ pub struct Moment {
 #[derive(Clone, Debug, Default)]
 pub struct ProvenanceTracker {
     pub terms: Terms,
-    /// What happened, where somebody wants to know.
+    /// The event log, if it is requested.
     pub log: Option<Log>,
     /// The first thing that data decided, if any.
     pub undecided: Option<Undecided>,
     /// Buffers and wanted tiles when everything was done.
     pub outputs: Vec<Output>,
-    /// What was printed, in order.
+    /// The printed elements, in order.
     pub printed: Vec<Output>,
-    /// Where it ends, if not where the program does.
+    /// The end of the run, if it stops before the end of the program.
     pub until: Option<Moment>,
     /// Instructions of the block that have run.
     issued: u64,
-    /// By tile: a hash of the origins of its valid region when it was last written, where somebody wants to know.
+    /// By tile: a hash of the terms of its valid region at its last write, if requested.
     pub contents: Option<FxHashMap<ValueId, u64>>,
     /// The input number of each argument.
     inputs: Vec<(ValueId, u32)>,
     planes: FxHashMap<MemoryId, Plane>,
     /// By memory: the input that its first contents are.
     sources: FxHashMap<MemoryId, u32>,
-    /// What earlier blocks left in the buffers.
+    /// The buffers as earlier blocks left them.
     merged: FxHashMap<MemoryId, Plane>,
-    /// What this block wrote to buffers.
+    /// The bytes of buffers that this block wrote.
     written: Vec<(MemoryId, usize, usize)>,
     /// Instructions made ready, by site and operands.
     pub ready: FxHashMap<(usize, Box<[u64]>), Moves>,
@@ -141,7 +141,7 @@ impl ProvenanceTracker {
         self.issued = 0;
     }
 
-    /// An instruction ran; is it the last one that counts?
+    /// Records that an instruction ran; returns whether it is the last one that counts.
     pub fn has_reached(&mut self) -> bool {
         self.issued += 1;
         self.until.is_some_and(|until| until.instructions == self.issued)

@@ -1,4 +1,4 @@
-//! What happened to bytes, in order, and the way of one byte through it.
+//! The log of events on bytes, and the path of one byte through it.
 
 use super::{Function, Moves};
 use crate::moves::{function, scalars};
@@ -26,7 +26,7 @@ pub struct TileAt {
     pub tile: Tile,
     /// Its layout; a view keeps its source's pitch.
     pub layout: Layout,
-    /// Where it lies, on core 0.
+    /// Its place, on core 0.
     pub place: Place,
     pub is_written: bool,
 }
@@ -40,7 +40,7 @@ pub enum Spot {
         core: u8,
         row: u64,
         col: u64,
-        /// Which byte of the element.
+        /// The byte's number within the element.
         byte: u64,
     },
     /// A byte of an argument's buffer.
@@ -51,7 +51,7 @@ pub enum Spot {
     Nowhere,
 }
 
-/// What acts, and when.
+/// The operation of an event, and its time.
 #[derive(Clone, Debug, Default)]
 pub struct EventSite {
     /// The operation; none for what is there from the start.
@@ -76,7 +76,7 @@ pub(super) enum EventKind {
     Stored { memory: MemoryId, start: usize, bytes: Box<[u8]> },
 }
 
-/// What a function was applied to.
+/// The arguments of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
     /// The bytes of an element.
@@ -94,13 +94,13 @@ impl Read {
     }
 }
 
-/// Where a byte came from in one event.
+/// The origin of a byte in one event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     Copied(ByteAt),
     Computed {
         function: Function,
-        /// What it was applied to, in the order of the formula.
+        /// The arguments, in the order of the formula.
         operands: Vec<Read>,
         /// The first byte of the parameter, where that is data.
         param: Option<ByteAt>,
@@ -113,14 +113,14 @@ pub enum Source {
     Begun,
 }
 
-/// Where a byte goes in one event.
+/// The destinations of a byte in one event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Destinations {
-    /// Is it still where it was?
+    /// Whether it is still at its old place.
     pub is_kept: bool,
-    /// Where else it is now, and through which function it went.
+    /// Its new places, each with the function that it went through.
     pub to: Vec<(ByteAt, Option<Function>)>,
-    /// Was it (part of) a quantization parameter?
+    /// Whether it was (part of) a quantization parameter.
     pub is_param: bool,
 }
 
@@ -128,7 +128,7 @@ pub struct Destinations {
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     pub events: Vec<Event>,
-    /// Did more happen than is kept?
+    /// Whether the log was cut.
     pub is_cut: bool,
     pub(super) memories: FxHashMap<MemoryId, ValueId>,
     /// The wanted tiles when everything was done.
@@ -206,7 +206,7 @@ impl TileAt {
 }
 
 impl Event {
-    /// Where a byte came from, if this event wrote it.
+    /// The origin of a byte, if this event wrote it.
     fn wrote(&self, at: ByteAt) -> Option<Source> {
         let (memory, byte) = at;
         match &self.what {
@@ -238,7 +238,7 @@ impl Event {
         }
     }
 
-    /// What it does to a byte.
+    /// The effect on a byte.
     pub fn carry(&self, at: ByteAt) -> Destinations {
         let mut carried =
             Destinations { is_kept: self.wrote(at).is_none_or(|s| s == Source::Copied(at)), ..Destinations::default() };
@@ -274,7 +274,7 @@ impl Event {
     }
 }
 
-/// Where the byte at this distance from the destination's start comes from.
+/// The origin of the byte at this distance from the destination's start.
 pub fn came_from(mv: &TransferMove, places: &[Place], byte: i64) -> Option<Source> {
     let at = |operand: u8, b: i64| {
         let from = places.get(usize::from(operand))?;

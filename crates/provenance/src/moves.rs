@@ -1,4 +1,4 @@
-//! What an instruction does to origins: the shadow that its defined bits have, with the functions that it applies.
+//! The effect of an instruction on provenance: its definedness transfer together with the functions that it applies.
 
 use super::function::{Param, converted};
 use super::plane::{Plane, SIZE};
@@ -12,11 +12,11 @@ use tessera_isa::sem::Func;
 use tessera_kernels::nest::{DST, Dim, Nest, SRC, size_of_element};
 use tessera_kernels::{Conversion, Kernel, Level, Mapped, PackedKernel, PackedOp, Sides};
 
-/// Where a move reads; what has no plane lies in the destination's.
+/// The source of a move; a source without a plane is in the destination's.
 #[derive(Clone, Copy)]
 pub struct ReadSource<'p> {
     pub plane: Option<&'p Plane>,
-    /// Where the operand, or its first parameter, starts.
+    /// The start of the operand, or of its first parameter.
     pub at: usize,
 }
 
@@ -176,7 +176,7 @@ fn stage(staged: &PackedKernel, from: &[ReadSource<'_>], (dst, dst_at): (&mut Pl
             let state = Func::state(to);
             let start = matches!(function, Function::Fold { .. }) && !starts;
             (
-                start.then(|| terms.constant_element(func.start(state), size(state.bits()))),
+                func.start(state).filter(|_| start).map(|bits| terms.constant_element(bits, size(state.bits()))),
                 None,
                 starts.then_some(state),
             )
@@ -196,7 +196,7 @@ fn stage(staged: &PackedKernel, from: &[ReadSource<'_>], (dst, dst_at): (&mut Pl
                 4 => half(&from[input], dst, at, terms),
                 _ => from[input].element(dst, at, elem, terms),
             };
-            // What a fold starts as is converted to the type that it adds up in.
+            // The start of a fold is converted to the type that it adds up in.
             if let Some(state) = starts.filter(|state| operands.is_empty() && *state != elem) {
                 let bytes = terms.bytes(id, size(elem.bits()));
                 let conversion = Conversion::Value { src: elem, dst: state };

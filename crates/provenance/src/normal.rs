@@ -12,7 +12,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::inst::Cmp;
 use tessera_isa::sem::Func;
 
-/// Elements whose order does not matter are gathered up to this many, and so many in all of one program.
+/// Limits of flattening: the operands of one commutative sum, and of all sums of one program.
 const MAX_GATHERED: usize = 1024;
 const MAX_WORK: usize = 1 << 22;
 
@@ -28,9 +28,9 @@ impl Terms {
         if operands.contains(&UNDEFINED) {
             return UNDEFINED;
         }
-        if let Some(args) = self.constants(function, &operands) {
-            // A zero divisor has no result, and whoever runs the program is told so.
-            return self.constant_element(function.eval(&args), function.bytes());
+        if let Some(value) = self.constants(function, &operands).and_then(|args| function.eval(&args)) {
+            // A zero divisor has no result, and the run reports it.
+            return self.constant_element(value, function.bytes());
         }
         match function {
             Function::Mapped { func: Func::Compare(cmp), to, args } if self.is_normal => {
@@ -122,7 +122,7 @@ impl Terms {
         let [a, b, c] = args.map(|elem| elem.unwrap_or(to));
         let inner =
             |func: Func, args: [Elem; 2]| Function::Mapped { func, to, args: [Some(args[0]), Some(args[1]), None] };
-        // What is computed in several operations of f32 is the chain of these, where the result is f32 itself.
+        // A function of several f32 operations is the chain of these if the result is f32 itself.
         let is_chain = to == Elem::F32;
         match (func, operands.as_slice()) {
             (Func::AddAdd | Func::SubAdd, [x, y, z]) if is_chain => {
@@ -208,7 +208,7 @@ impl Terms {
         self.hold(Function::Many { func: Func::Max, to: elem }, SmallVec::from_slice(&[id]))
     }
 
-    /// Is its NaN canonical, if it is one? What arithmetic makes is.
+    /// Whether a NaN result is canonical; results of arithmetic are.
     fn is_canonical(&self, id: TermId) -> bool {
         match self.applied(id) {
             Some((Function::Mapped { func, .. }, _)) => {
@@ -233,7 +233,7 @@ impl Terms {
     fn fold(&mut self, func: Func, to: Elem, args: [Option<Elem>; 4], operands: &[TermId]) -> TermId {
         let Some((start, steps)) = operands.split_first() else { return UNDEFINED };
         let state = Func::state(to);
-        let neutral = self.constant_bits(*start, size(state)) == Some(func.start(state));
+        let neutral = self.constant_bits(*start, size(state)).is_some_and(|bits| func.start(state) == Some(bits));
         let is_same = args == [Some(to), None, None, None];
         match func {
             _ if !self.is_normal => {}
@@ -349,13 +349,13 @@ impl Terms {
         let (mut all, constant) = self.taken_apart(func, to, operands);
         let many = Function::Many { func, to };
         let bits = |value: u64| (to, value & to.mask());
-        // What changes nothing, and what nothing changes.
+        // Identity elements, and operands that nothing changes.
         let (neutral, absorbing) = match func {
             Func::And => (Some(to.mask()), Some(0)),
             Func::Or => (Some(0), Some(to.mask())),
             Func::Mul => (Some(1), Some(0)),
-            Func::Max => (Some(Func::Max.start(to)), Some(Func::Min.start(to)).filter(|_| !to.is_float())),
-            Func::Min => (Some(Func::Min.start(to)), Some(Func::Max.start(to)).filter(|_| !to.is_float())),
+            Func::Max => (Func::Max.start(to), Func::Min.start(to).filter(|_| !to.is_float())),
+            Func::Min => (Func::Min.start(to), Func::Max.start(to).filter(|_| !to.is_float())),
             _ => (Some(0), None),
         };
         let constant = constant.filter(|c| Some(*c) != neutral);
@@ -411,7 +411,7 @@ impl Terms {
         let mut add = |all: &mut Vec<TermId>, id: TermId| match self.constant_bits(id, size(to)) {
             Some(bits) => {
                 let so_far: SmallVec<[(Elem, u64); 2]> = constant.into_iter().chain([bits]).map(|b| (to, b)).collect();
-                constant = Some(many.eval(&so_far));
+                constant = many.eval(&so_far);
             }
             None => all.push(id),
         };
@@ -433,7 +433,7 @@ impl Terms {
                 operands.iter().copied().filter(|id| self.constant_bits(*id, size(to)).is_none()).collect();
             let constants: Vec<(Elem, u64)> =
                 operands.iter().filter_map(|id| Some((to, self.constant_bits(*id, size(to))?))).collect();
-            return (alone, (!constants.is_empty()).then(|| many.eval(&constants)));
+            return (alone, if constants.is_empty() { None } else { many.eval(&constants) });
         }
         (all, constant)
     }

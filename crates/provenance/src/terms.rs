@@ -30,7 +30,7 @@ pub type Elements = SmallVec<[TermId; 4]>;
 /// The bytes of an element.
 pub type Bytes = SmallVec<[TermId; 8]>;
 
-/// What a byte is.
+/// The meaning of a byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term<'t> {
     /// Never written, or made undefined.
@@ -49,7 +49,7 @@ pub enum Term<'t> {
         function: Function,
         /// The elements that it was applied to.
         operands: &'t [TermId],
-        /// Which byte of the result.
+        /// The byte's number within the result.
         byte: u8,
     },
 }
@@ -86,11 +86,11 @@ pub struct Terms {
     inputs: FxHashMap<u32, Vec<(u64, u64, TermId)>>,
     /// By hash, or the next free number after it: where the run stands.
     known: FxHashMap<u64, u32>,
-    /// How many operands all terms have together.
+    /// The number of operands of all terms.
     operands: usize,
-    /// Are terms brought into a normal form, so that more of those that are equal have one number?
+    /// Whether terms are normalized, so that more equal terms have one number.
     pub(super) is_normal: bool,
-    /// How many elements one program has had gathered.
+    /// The number of elements that one program has flattened.
     pub(super) gathered: usize,
     /// Integer divisions: inputs with a zero divisor are none that a program runs with.
     pub(super) divisions: Vec<TermId>,
@@ -134,7 +134,7 @@ impl Terms {
         id.checked_sub(CONSTANTS).and_then(|n| u8::try_from(n).ok())
     }
 
-    /// Were there too many terms to tell them apart?
+    /// Whether there were too many terms to number.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
@@ -224,7 +224,7 @@ impl Terms {
         Some((*base, run))
     }
 
-    /// What a number means.
+    /// The term of a number.
     pub fn get(&self, id: TermId) -> Term<'_> {
         if let Some(byte) = Terms::constant_of(id) {
             return Term::Constant(byte);
@@ -252,13 +252,13 @@ impl Terms {
         self.intern(1, Run::Element(Bytes::from_slice(bytes)))
     }
 
-    /// The element of a constant of so many bytes.
+    /// The constant element of this size.
     pub fn constant_element(&mut self, bits: u64, bytes: usize) -> TermId {
         let bytes: Bytes = bits.to_le_bytes().into_iter().take(bytes).map(Terms::constant).collect();
         self.element(&bytes)
     }
 
-    /// The bytes of an element that has so many.
+    /// The bytes of an element of this size.
     pub fn bytes(&self, element: TermId, bytes: usize) -> Bytes {
         match self.run(element) {
             _ if element == UNDEFINED => SmallVec::from_elem(UNDEFINED, bytes),
@@ -267,7 +267,7 @@ impl Terms {
         }
     }
 
-    /// The bits of an element of so many bytes that is a constant.
+    /// The bits of a constant element of this size.
     pub fn constant_bits(&self, element: TermId, bytes: usize) -> Option<u64> {
         let constants = self.bytes(element, bytes).into_iter().map(Terms::constant_of);
         constants.rev().try_fold(0u64, |bits, byte| Some(bits << 8 | u64::from(byte?)))

@@ -1,4 +1,4 @@
-//! What terms are on some inputs.
+//! Evaluation of terms on given inputs.
 
 use super::function::size;
 use super::terms::{Term, TermId, Terms};
@@ -20,12 +20,12 @@ impl<'t, F: Fn(u32, u64) -> Option<u8>> Values<'t, F> {
         Values { terms, input, known: FxHashMap::default(), is_by_zero: false }
     }
 
-    /// How many results were worked out so far.
+    /// The number of results computed so far.
     pub fn worked_out(&self) -> usize {
         self.known.len()
     }
 
-    /// Does any integer division of the programs have a zero divisor, so that one of them does not run?
+    /// Whether an integer division of the programs has a zero divisor, so that one of them does not run.
     pub fn is_by_zero(&mut self) -> bool {
         for id in &self.terms.divisions {
             self.byte(*id);
@@ -71,10 +71,10 @@ impl<'t, F: Fn(u32, u64) -> Option<u8>> Values<'t, F> {
         }
         let args = args.iter().map(|(elem, bits)| Some((*elem, (*bits)?))).collect::<Option<Vec<_>>>()?;
         self.is_by_zero |= function.is_by_zero(&args);
-        Some(function.eval(&args))
+        function.eval(&args)
     }
 
-    /// Is nothing to be worked out for a byte?
+    /// Whether a byte needs no evaluation.
     fn is_known(&self, id: TermId) -> bool {
         match self.terms.get(id) {
             Term::Applied { byte, .. } => self.known.contains_key(&(id - TermId::from(byte))),

@@ -12,20 +12,20 @@ use tessera_isa::sem::Dir;
 /// An event of a process.
 pub type EventRef = (usize, usize);
 
-/// What a wait needs.
+/// The tokens that a wait needs.
 type Needs = SmallVec<[EventRef; 2]>;
 
 /// A counter of tokens holds no more than this.
 const MOST: usize = 15;
 
-/// What goes between the processes of a kernel.
+/// Tokens between the processes of a kernel.
 #[derive(Debug, Default)]
 pub struct Channels {
     /// By wait: what must be done; none where nothing ever comes.
     pub needs: FxHashMap<EventRef, Option<Needs>>,
-    /// Tokens that not everybody took for whom they were.
+    /// Tokens that some receiver has not taken.
     pub left: Vec<EventRef>,
-    /// Who gives to a counter, and who takes, one after the other.
+    /// The givers to a counter and its takers, in order.
     counters: Vec<(Vec<EventRef>, Vec<EventRef>)>,
 }
 
@@ -62,8 +62,8 @@ impl Channels {
         edges
     }
 
-    /// Does somebody wait for ever, for what never comes or for what comes only after the wait? Where the processes get
-    /// to their ends one operation after the other, it is a flag that does not let them.
+    /// Whether a process waits for ever: for a token that never comes, or that comes only after the wait. If the
+    /// processes reach their ends when their operations run one after the other, a flag is the cause.
     pub fn stops(&self, traces: &[&Trace], order: &HappensBefore) -> bool {
         self.needs.values().any(Option::is_none)
             || self.edges(&order.first).iter().any(|(from, to)| order.stuck.together(*from, *to))
@@ -114,7 +114,7 @@ impl Channels {
         }
     }
 
-    /// Where every process is when none gets on: the event that it waits in, or none where it has ended.
+    /// The position of every process when none can go on: the event it waits in, or none if it has ended.
     pub fn standstill(&self, traces: &[&Trace]) -> Vec<Option<usize>> {
         let mut at = vec![0; traces.len()];
         loop {
@@ -142,7 +142,7 @@ impl Lines<'_> {
         process.and_then(|p| self.sent.get(&(p, line))).map_or(&[], Vec::as_slice)
     }
 
-    /// What both vector cores give, one after the other.
+    /// The tokens of both vector cores, in order.
     fn both(&self, line: Line) -> Vec<Needs> {
         let [a, b] = [0, 1].map(|n| self.of(Core::Vector(n), line));
         a.iter().zip(b).map(|(a, b)| SmallVec::from_slice(&[*a, *b])).collect()
@@ -152,7 +152,7 @@ impl Lines<'_> {
         self.of(core, line).iter().map(|at| SmallVec::from_slice(&[*at])).collect()
     }
 
-    /// What the vector cores give of a FIFO: both where both have a part in every tile.
+    /// The vector cores that give tokens of a FIFO: both if both own a part of every tile.
     fn vectors(&self, split: u8, line: Line) -> Vec<Needs> {
         match split != 0 || self.profile == Profile::A2a3 {
             true => self.both(line),
@@ -195,7 +195,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Who a token is for, and how they call it.
+    /// The receivers of a token, and their name for it.
     fn readers(&self, core: Core, id: i64, meets: bool) -> SmallVec<[(Core, Line); 2]> {
         let line = |id: i64| Line::Token { id, meets: false };
         let both = || SmallVec::from_slice(&[(Core::Vector(0), line(id)), (Core::Vector(1), line(id))]);

@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::OpId;
 use tessera_isa::ops::{Pipe, Role};
 
-/// Where accesses are kept: an atom, or a whole root for those that cannot be compared; and a pipe of a process.
+/// The key of recorded accesses: an atom, or a whole root for accesses that cannot be compared; and a pipe of a
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Bucket {
     Atom(u32),
@@ -66,7 +67,7 @@ pub fn find(traces: &[&Trace], order: &HappensBefore, sets: &Sets) -> Found {
                 return search.found;
             }
         }
-        // What is in one process is compared with the processes before it.
+        // Each process is compared with the processes before it.
         for (event, pipe) in trace.events.iter().map(|e| e.pipe).enumerate() {
             for access in trace.accesses_of(event).iter().filter(is_shared) {
                 let Some(pipe) = pipe else { continue };
@@ -81,7 +82,7 @@ pub fn find(traces: &[&Trace], order: &HappensBefore, sets: &Sets) -> Found {
     search.found
 }
 
-/// Do both vector cores write the same bytes with the same instruction, in the same iteration?
+/// Whether both vector cores write the same bytes with the same instruction in the same iteration.
 fn is_same(traces: &[&Trace], race: &Race) -> bool {
     let [(x, s), (y, t)] = [race.x, race.y].map(|side| (traces[side.process].events[side.event], side));
     let turn = |side: &Side, turn: u32| &traces[side.process].turns[turn as usize];

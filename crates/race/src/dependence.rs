@@ -1,9 +1,9 @@
-//! Where accesses of global memory meet in loops that run any number of times (sync.md 9): by the forms of their
-//! addresses, solved for the iterations.
+//! Affine dependence test for accesses of global memory in loops with symbolic trip counts (sync.md 9; compare the
+//! Diophantine tests of Banerjee, *Dependence Analysis for Supercomputing*, 1988).
 //!
-//! A few iterations show how every access moves. For two of them the least iterations are looked for in which they share
-//! bytes: in the same turn of the loops around both, or the second one in a later turn. Where loops must run longer for
-//! that than they were tried, they are tried once more, as long as that.
+//! A few iterations show how the address of every access moves. For two accesses the test solves for the smallest
+//! iterations in which they share bytes: in the same iteration of their common loops, or with the second access in a
+//! later one. If loops must run longer than they were tried, they are tried once more with that count.
 
 use crate::explore::{ChoiceKey, PathChoices};
 use crate::happens_before::HappensBefore;
@@ -14,11 +14,11 @@ use tessera_ir::OpId;
 
 /// A path that is made longer has no more events than this.
 const MAX_EVENTS: u64 = 100_000;
-/// Accesses that move differently; of more than these nobody looks at every pair.
+/// The limit of accesses that move differently; above it not every pair is compared.
 const MAX_POINTS: usize = 1500;
 /// Attempts to find where two accesses meet.
 const MAX_TRIES: u32 = 20_000;
-/// How many turns apart two accesses are looked at one by one; beyond that the nearest is enough.
+/// The largest distance, in iterations, that is tested one by one; beyond it the nearest distance suffices.
 const NEAR: i128 = 3;
 
 /// A loop around an access.
@@ -30,7 +30,7 @@ struct LoopLevel {
     /// The turn in which the access is first seen, and after how many it is as it was.
     first: u64,
     period: u64,
-    /// How often it runs at most.
+    /// The greatest number of iterations.
     most: Option<u64>,
     /// Bytes from one turn to that a period later.
     step: i64,
@@ -50,10 +50,10 @@ struct Point {
     around: Vec<LoopLevel>,
 }
 
-/// Where a point was seen: its turns and its event.
+/// An occurrence of a program point: its iterations and its event.
 type Seen = (SmallVec<[u64; 3]>, usize, SetId);
 
-/// What is the same whenever a point is seen: its operation, which of its accesses, and where in their periods loops are.
+/// The invariant key of a program point: its operation, the access's number, and the phase of each loop's period.
 type Class = (OpId, usize, SmallVec<[u64; 3]>);
 
 /// A point, and where it was seen.
@@ -169,7 +169,7 @@ fn collect(
                 None => counts.get(op).copied().filter(|_| rises().is_none()),
             };
             let key = open.or_else(rises).map(|o| o.key.clone());
-            // Where it would have been first: in the first turns an inner loop may not run.
+            // The position at which it would have occurred first; an inner loop may not run in the first iterations.
             let first = open.map_or(*turn, |open| open.peeled + (turn - open.peeled) % period);
             LoopLevel { op: *op, key, first, period, most, step }
         };
@@ -201,7 +201,7 @@ fn collect(
     unclear
 }
 
-/// How far an access is from where it was a period of a loop before.
+/// The distance between an access and its counterpart one period earlier.
 fn moves_by(seen: &[Seen], level: usize, period: u64, sets: &Sets) -> i64 {
     let start = |s: &Seen| sets.get(s.2).span().0;
     let is_later = |a: &Seen, b: &Seen| {
@@ -238,8 +238,8 @@ struct Unknown {
     most: i128,
 }
 
-/// How the turns of two accesses lie to each other: those of the first so many loops around both are the same; that of
-/// the next one is later for the second, by this many periods where that is given.
+/// The relation between the iterations of two accesses. The outermost `common` loops are in the same iteration; in the
+/// next loop the second access is later, by this many periods if given.
 #[derive(Clone, Copy)]
 struct DependenceDistance {
     same: usize,
@@ -261,7 +261,7 @@ impl DependenceTest<'_> {
         }
         for same in 0..common {
             self.look(x, y, DependenceDistance { same, later: Some(None) });
-            // Where the two move at different speeds they may come near each other late.
+            // Two accesses that move at different speeds may come close to each other late.
             if a.around[same].step != b.around[same].step {
                 (0..NEAR).for_each(|t| self.look(x, y, DependenceDistance { same, later: Some(Some(t)) }));
             }
@@ -373,8 +373,8 @@ impl DependenceTest<'_> {
         self.unclear.get_or_insert([(x.0.process, x.1[0].1), (y.0.process, y.1[0].1)]);
     }
 
-    /// From how many periods of a loop on the first is before the second, whatever inner loops do. What is before something is
-    /// before all that comes later on its pipe.
+    /// The number of periods of a loop after which the first access always precedes the second, independent of inner
+    /// loops. A predecessor of an event precedes everything later on that event's pipe.
     fn is_ordered_far(&self, x: &Found, y: &Found, level: usize) -> Option<i128> {
         let order = self.order?;
         // The first and the last event in each period, in the first turn of the loops around this one.
@@ -399,7 +399,8 @@ impl DependenceTest<'_> {
         ys.iter().skip(at).position(before).map(|periods| periods as i128)
     }
 
-    /// Is one of the two before the other in the same turn of the loops around both, whatever inner loops do?
+    /// Whether one of the two precedes the other in the same iteration of their common loops, independent of inner
+    /// loops.
     fn is_ordered_near(&self, x: &Found, y: &Found, same: usize) -> bool {
         let Some(order) = self.order else { return false };
         let here = |found: &Found| {
@@ -413,7 +414,7 @@ impl DependenceTest<'_> {
     }
 }
 
-/// Is this in the first turn of the outer loops in which both were seen?
+/// Whether this is the first iteration of the outer loops in which both occurred.
 fn is_at(x: &Found, y: &Found, seen: &Seen, outer: usize) -> bool {
     (0..outer).all(|k| seen.0[k] == x.1[0].0[k].max(y.1[0].0[k]))
 }
@@ -465,11 +466,11 @@ fn gcd(a: i128, b: i128) -> i128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Can these bring a sum strictly between two bounds? The smallest numbers that do.
+/// The smallest values that bring the sum strictly between two bounds, if there are any.
 fn reach(left: &[Unknown], (low, high): (i128, i128), found: &mut Vec<i128>, tries: &mut u32) -> Result<bool, TooMany> {
     *tries = tries.checked_sub(1).ok_or(TooMany)?;
     let Some((first, rest)) = left.split_first() else { return Ok(low < 0 && 0 < high) };
-    // What the others can make up.
+    // The range that the remaining terms can cover.
     let least: i128 = rest.iter().map(|u| (u.step * u.most).min(0)).sum();
     let most: i128 = rest.iter().map(|u| (u.step * u.most).max(0)).sum();
     // low - most < step · n < high - least

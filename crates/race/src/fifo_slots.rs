@@ -1,4 +1,4 @@
-//! Where the slots of a FIFO lie, and which of their bytes a push writes and a pop reads (isa/structure.md 6).
+//! The slots of a FIFO: their places, and the bytes that a push writes and a pop reads (isa/structure.md 6).
 
 use crate::footprint::{Ranges, rect_ranges};
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ use tessera_plan::Placement;
 pub enum SlotPlace {
     /// In a memory of a core, of which vector cores have one each.
     Chip(Loc, u8, u64),
-    /// So many bytes behind `gm_slot_buffer`.
+    /// The distance in bytes from `gm_slot_buffer`.
     Global(u64),
 }
 
@@ -25,9 +25,9 @@ pub enum SlotPlace {
 pub struct FifoSlots {
     pub fifo: Fifo,
     profile: Profile,
-    /// Where they lie in the consumer's memory.
+    /// Their addresses in the consumer's memory.
     base: u64,
-    /// Where they lie in `gm_slot_buffer`.
+    /// Their addresses in `gm_slot_buffer`.
     offset: u64,
     /// The layout of the tiles that are popped.
     popped: Option<Layout>,
@@ -57,7 +57,7 @@ impl FifoSlots {
         number % self.fifo.slots.max(1)
     }
 
-    /// Where the tile of the how-manieth pop lies.
+    /// The place of the tile of the n-th pop.
     pub fn place(&self, number: u64, tile: &Tile) -> u64 {
         match self.profile {
             Profile::A2a3 => {
@@ -71,7 +71,7 @@ impl FifoSlots {
         SlotPlace::Global(self.offset.saturating_add(slot.saturating_mul(self.fifo.slot_size)))
     }
 
-    /// What a push of this valid region, by this vector core where it is one, writes.
+    /// The bytes that a push of this valid region writes, for one vector core if it is given.
     pub fn pushed(&self, slot: u64, half: u64, bits: u64, valid: [u64; 2]) -> SmallVec<[(SlotPlace, Ranges); 2]> {
         let f = &self.fifo;
         if self.profile == Profile::A2a3 {

@@ -9,7 +9,7 @@ use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 
-/// What is wrong with a flag.
+/// A flag error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A wait that no set is for.
@@ -82,11 +82,11 @@ pub fn check(trace: &Trace, order: &HappensBefore, process: usize, is_stuck_betw
         if let Some(wait) = waits.get(sets.len()) {
             found.push(FlagViolation { event: *wait, fault: Fault::NoSet, flag: flag.clone() });
         }
-        // What an event recorded is taken by whoever waits for the event.
+        // A recorded event is consumed by every operation that waits for it.
         if let Some(set) = sets.iter().skip(waits.len()).find(|set| !named.contains(&(**set as u32))) {
             found.push(FlagViolation { event: *set, fault: Fault::Leak, flag: flag.clone() });
         }
-        // One that nobody waits for is a leak.
+        // A set without a wait is a leak.
         if let Some(k) = again[n].filter(|k| k - 1 < waits.len()) {
             found.push(FlagViolation { event: sets[k], fault: Fault::Overwrite(sets[k - 1]), flag });
         }
@@ -136,7 +136,7 @@ pub fn useless(trace: &Trace, profile: Profile) -> SmallVec<[(OpId, Pipe); 2]> {
     found
 }
 
-/// Two flags of the same pipes of which nobody knows whether they are one: their symbols differ.
+/// Two flags of the same pipes whose symbolic ids may or may not be equal.
 pub fn unclear(trace: &Trace) -> Option<(Pipe, Pipe)> {
     let mut first: FxHashMap<(Pipe, Pipe), &Terms> = FxHashMap::default();
     trace.flags.iter().find_map(|flag| match flag {

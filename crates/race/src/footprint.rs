@@ -1,4 +1,4 @@
-//! Which bytes an instruction reads and writes (sync.md 4), from the steps that its row means.
+//! The bytes that an instruction reads and writes (sync.md 4), derived from the steps of its row.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const MAX_ELEMENTS: u64 = 1 << 22;
 /// Ranges of bytes, counted from where an operand starts, sorted and apart.
 pub type Ranges = Arc<[(i64, i64)]>;
 
-/// What becomes of one operand.
+/// The effect of an instruction on one operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The position of the tile; none for the view of global memory.
@@ -23,7 +23,7 @@ pub struct Part {
     pub core: u8,
     pub ranges: Ranges,
     pub writes: bool,
-    /// Are these the bytes, and not only where they may lie?
+    /// Whether these are the exact bytes, not an upper bound.
     pub exact: bool,
 }
 
@@ -49,7 +49,7 @@ fn with_scalars(inst: &Inst) -> Inst {
     known
 }
 
-/// Where an instruction may read and write whose extents or indices are not known.
+/// The bounds of the accesses of an instruction whose extents or indices are unknown.
 fn declared(inst: &Inst) -> Vec<Part> {
     let all = |touch: &Touch| {
         let tile = inst.tiles.iter().position(|t| t.role == touch.role)?;
@@ -81,7 +81,7 @@ fn bytes(layout: &Layout, arg: &TileArg) -> (i64, i64) {
     (0, arg.tile.elem.bytes_of(layout.footprint()) as i64)
 }
 
-/// The bytes of a rectangle of a layout whose elements have so many bits.
+/// The bytes of a rectangle of a layout with elements of this many bits.
 pub fn rect_ranges(layout: &Layout, bits: u64, rect: Rect) -> Vec<(i64, i64)> {
     let mut out = Vec::new();
     image(layout, bits, &Map::at(rect.row, rect.col), [rect.rows, rect.cols], &mut out);
@@ -132,7 +132,7 @@ fn image<const N: usize>(layout: &Layout, bits: u64, map: &Map<N>, extent: [u64;
     }
 }
 
-/// Do neighbours along an axis lie side by side, all along it?
+/// Whether neighbours along an axis are contiguous over its whole length.
 fn linear(layout: &Layout, rows: bool) -> bool {
     let axis = if rows { &layout.row } else { &layout.col };
     matches!(axis.digits.as_slice(), [digit] if digit.stride == 1)
@@ -146,7 +146,7 @@ fn push(out: &mut Vec<(i64, i64)>, range: (i64, i64)) {
     }
 }
 
-/// What is collected of one operand: the tile, the core, written?, the bytes.
+/// The collected accesses of one operand: the tile, the core, whether it is written, the bytes.
 type Collected = (Option<usize>, u8, bool, Vec<(i64, i64)>);
 
 #[derive(Default)]
@@ -308,7 +308,7 @@ impl Parts {
     }
 }
 
-/// What TIMG2COL reads of the image (ops.md 7): of each patch the places in the kernel that lie inside it.
+/// The bytes of the image that TIMG2COL reads (ops.md 7): for each patch, the kernel positions inside the image.
 fn patches(conv: &Img2col) -> Vec<(i64, i64)> {
     let all = (0, conv.image.bytes() as i64);
     if conv.rows.saturating_mul(conv.cols) > MAX_ELEMENTS || all.1 > i64::from(u32::MAX) {

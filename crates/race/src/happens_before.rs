@@ -1,8 +1,9 @@
-//! Happens before (sync.md 3): the smallest transitive relation of a program's events, as clocks.
+//! The happens-before relation (sync.md 3): the smallest transitive relation of a program's events, as vector clocks
+//! (Lamport, *Time, Clocks, and the Ordering of Events*, 1978; Mattern, *Virtual Time and Global States*, 1989).
 //!
-//! Every rule becomes a few edges per event. A clock has a number for each pipe of each process: so many of the pipe's
-//! events, counted in program order, are done before. That is exact, because what is done before a set, a barrier or
-//! anything on an in-order pipe is a prefix of the pipe.
+//! Every rule adds a few edges per event. A clock has one component per pipe of each process: the number of the pipe's
+//! events, in program order, that happen before. This is exact, because the events that precede a set, a barrier or
+//! any event on an in-order pipe form a prefix of the pipe.
 
 use crate::channels::Channels;
 use crate::trace::{Event, Kind, Trace};
@@ -19,7 +20,7 @@ pub type Node = usize;
 /// The order of the events of some processes.
 #[derive(Debug)]
 pub struct HappensBefore {
-    /// How many pipes there are in all.
+    /// The number of pipes of all processes.
     width: usize,
     /// By node: the pipe, counted through all processes, and the position there.
     places: Vec<(u32, u32)>,
@@ -27,16 +28,16 @@ pub struct HappensBefore {
     /// By process: its first node.
     pub first: Vec<Node>,
     pub stuck: Deadlock,
-    /// Does everything that is ordered at all follow program order?
+    /// Whether the order agrees with program order wherever it relates events.
     pub forward: bool,
 }
 
-/// Is everything before it on its pipe done before it?
+/// Whether everything before it on its pipe happens before it.
 fn closes(kind: Kind) -> bool {
     matches!(kind, Kind::Set(_) | Kind::Send(_) | Kind::Release(_) | Kind::Barrier | Kind::Meets)
 }
 
-/// Does everything after it on its pipe start after it?
+/// Whether everything after it on its pipe happens after it.
 fn opens(kind: Kind) -> bool {
     matches!(kind, Kind::Wait(_) | Kind::Receive(_) | Kind::Take(_) | Kind::Barrier | Kind::Meets)
 }
@@ -48,7 +49,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Those inside each of these processes.
+    /// The edges inside each process.
     pub fn inside(traces: &[&Trace], profile: Profile) -> Edges {
         let mut edges = Edges { all: Vec::new(), forward: true };
         let mut first = 0;
@@ -125,7 +126,7 @@ impl HappensBefore {
         }
         let events: Vec<(usize, &Event)> =
             traces.iter().enumerate().flat_map(|(p, t)| t.events.iter().map(move |e| (p, e))).collect();
-        // What is before a barrier of all pipes: everything that came before it in its process.
+        // A barrier of all pipes follows everything earlier in its process.
         let totals = totals(traces);
         let mut ready: Vec<u32> = (0..nodes as u32).rev().filter(|n| open[*n as usize] == 0).collect();
         let mut done = 0;
@@ -157,7 +158,8 @@ impl HappensBefore {
         }
     }
 
-    /// Is nothing before what precedes it in program order? Tokens that go through other cores can make it so.
+    /// Whether program order suffices: no token through another core puts an event before one that precedes it in
+    /// program order.
     fn is_forward(&self, traces: &[&Trace]) -> bool {
         let mut node = 0;
         traces.iter().enumerate().all(|(process, trace)| {
@@ -174,7 +176,7 @@ impl HappensBefore {
         })
     }
 
-    /// What is before an event by its own place.
+    /// The predecessors of an event by its position alone.
     fn own(
         &mut self,
         node: Node,
@@ -201,13 +203,13 @@ impl HappensBefore {
         }
     }
 
-    /// Is the first done before the second starts?
+    /// Whether the first is done before the second starts.
     pub fn precedes(&self, x: Node, y: Node) -> bool {
         let (pipe, position) = self.places[x];
         self.clocks.get(y * self.width + pipe as usize).is_some_and(|done| *done > position)
     }
 
-    /// Is one of them done before the other starts?
+    /// Whether one of them is done before the other starts.
     pub fn ordered(&self, x: Node, y: Node) -> bool {
         self.precedes(x, y) || self.precedes(y, x)
     }
@@ -278,6 +280,11 @@ fn process_edges(trace: &Trace, first: Node, profile: Profile, edges: &mut Edges
             Kind::Wait(flag) => flags[flag as usize].1.push(node),
             Kind::Release(id) => released.entry(id).or_default().push((event.pipe, node)),
             // The latest release on another pipe.
+            Kind::Take(id) if trace.is_micro => {
+                // Every earlier release, on any pipe (micro/model.md 8).
+                let before = released.get(&id).into_iter().flatten();
+                before.for_each(|(_, release)| edges.add(Some(*release), node));
+            }
             Kind::Take(id) => {
                 let before = released.get(&id).into_iter().flatten().rev().find(|(pipe, _)| *pipe != event.pipe);
                 edges.add(before.map(|b| b.1), node);
@@ -290,7 +297,7 @@ fn process_edges(trace: &Trace, first: Node, profile: Profile, edges: &mut Edges
     }
 }
 
-/// Does nothing later start before it is done (rule 3)?
+/// Whether no later event starts before it is done (rule 3).
 fn issues(trace: &Trace, n: usize) -> bool {
     let event = &trace.events[n];
     match (event.kind, event.pipe) {
@@ -320,7 +327,7 @@ impl Deadlock {
         stuck
     }
 
-    /// Is everything in order?
+    /// Whether all events are in order.
     pub fn is_empty(&self) -> bool {
         self.circles.is_empty()
     }
@@ -371,7 +378,7 @@ impl Deadlock {
         }
     }
 
-    /// Is each of the two before the other?
+    /// Whether each of the two precedes the other.
     pub fn together(&self, a: Node, b: Node) -> bool {
         let circle = |n: Node| self.circles.get(&(n as u32));
         circle(a).is_some() && circle(a) == circle(b)

@@ -1,10 +1,10 @@
-//! Order between the pipes of a PTO program (sync.md): which instruction happens before which, which accesses race, which
-//! flags are wrong, and where a program stops for ever.
+//! Order between the pipes of a PTO program (sync.md): the happens-before relation of instructions, races, flag errors
+//! and deadlocks.
 //!
-//! A program is **walked** on every path that matters ([`walk`]): branches whose conditions are not known are taken both
-//! ways, loops whose trip counts are not known run as often as decides all other counts. Each path gives a [`Trace`] of
-//! instructions and order operations with the bytes that they touch; [`HappensBefore`] is what happens before what;
-//! [`races`] and [`flags`] judge it. What cannot be known is *undecided*, with the reason.
+//! A program is **explored** on every path that matters ([`explore`]): branches with unknown conditions are taken both
+//! ways, and loops with unknown trip counts run as often as decides all other counts. Each path gives a [`Trace`] of
+//! instructions and synchronisation operations with the bytes that they access. [`HappensBefore`] orders the trace;
+//! [`races`] and [`flags`] report on it. Anything that cannot be known is *undecided*, with the reason.
 
 mod byte_partition;
 mod channels;
@@ -25,6 +25,7 @@ mod report;
 mod sync_op;
 pub mod timeline;
 mod trace;
+mod vecscope;
 
 pub use explore::Core;
 pub use insert::{FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
@@ -43,7 +44,7 @@ use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 use trace::{Sets, Trace};
 
-/// How far a program is followed.
+/// The limits of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Operations of one path.
@@ -60,7 +61,7 @@ impl Default for Limits {
     }
 }
 
-/// Who orders the pipes of a process (sync.md 3).
+/// The origin of a process's order: the program or the assembler (sync.md 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The program, with flags and barriers.
@@ -69,14 +70,14 @@ pub enum Mode {
     Auto,
 }
 
-/// What is asked.
+/// The options of an analysis.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who orders the pipes, whatever the program says.
+    /// The origin of the order, if it overrides the program's.
     pub mode: Option<Mode>,
-    /// Are the buffers of different arguments different ones?
+    /// Whether different arguments are different buffers.
     pub disjoint: bool,
-    /// Is it also asked which flags and barriers order nothing?
+    /// Whether flags and barriers that order nothing are reported, too.
     pub redundant: bool,
     pub limits: Limits,
 }
@@ -87,7 +88,7 @@ impl Default for Options {
     }
 }
 
-/// What is known of a program's order.
+/// The verdict on a program's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     RaceFree,
@@ -106,7 +107,7 @@ impl Verdict {
     }
 }
 
-/// Why nobody can tell.
+/// Why the analysis is inconclusive.
 #[derive(Clone, Debug)]
 pub struct Undecided {
     pub span: Option<Span>,
@@ -119,7 +120,7 @@ impl Undecided {
     }
 }
 
-/// What was found.
+/// The findings.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub verdict: Verdict,
@@ -127,12 +128,12 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Does the program order its pipes itself?
+/// Whether the program orders its pipes itself.
 pub fn mode(func: &Func) -> Mode {
     written(&func.attrs).unwrap_or_else(|| if func.ops.iter().any(Op::is_manual) { Mode::Manual } else { Mode::Auto })
 }
 
-/// What `pto.sync` says.
+/// The mode that `pto.sync` states.
 fn written(attrs: &[(String, String)]) -> Option<Mode> {
     let (_, value) = attrs.iter().find(|(key, _)| key == "pto.sync")?;
     match value.trim_matches('"') {
@@ -142,8 +143,8 @@ fn written(attrs: &[(String, String)]) -> Option<Mode> {
     }
 }
 
-/// Does one process of a kernel order its pipes itself (sync.md 3)? Of functions that run together each speaks for its
-/// own kind of core.
+/// Whether one process of a kernel orders its pipes itself (sync.md 3). Of functions that run together, each decides
+/// for its own kind of core.
 pub(crate) fn process_mode(module: &Module, func: &Func, processes: &[Core], core: Core) -> Mode {
     if processes.len() == 1 {
         return mode(func);
@@ -282,9 +283,12 @@ fn judge(
     if !stops && order.stuck.is_empty() {
         between.ask(traces, &order, choices);
     }
-    // What never happens cannot race (sync.md 9).
+    // An event that never happens cannot race (sync.md 9).
     if is_broken || !order.stuck.is_empty() {
         return None;
+    }
+    for trace in traces {
+        trace.scopes.iter().for_each(|found| reporter.in_scope(found));
     }
     let unclear = dependence::ask(traces, sets, Some(&order), choices);
     let mut all: Vec<Found> = Vec::new();
@@ -309,6 +313,9 @@ fn judge(
     if let Some([_, (process, event)]) = unclear {
         let what = "accesses of global memory meet only after very many iterations, or move in no regular way";
         return Some(Undecided::at(reporter.func.op(traces[process].events[event].op).span, what));
+    }
+    if let Some((span, why)) = traces.iter().find_map(|trace| trace.unclear.clone()) {
+        return Some(Undecided::at(span, why));
     }
     let cut = all.iter().any(|found| found.cut_short && found.races.is_empty());
     cut.then(|| Undecided { span: None, why: "there are too many pairs of accesses to compare".into() })

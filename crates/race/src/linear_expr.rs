@@ -49,7 +49,7 @@ impl LinearExpr {
         LinearExpr { constant: self.constant.wrapping_add(other.constant), terms }
     }
 
-    /// So many times as much.
+    /// The expression times a factor.
     pub fn times(&self, factor: i64) -> LinearExpr {
         if factor == 0 {
             return LinearExpr::default();
@@ -70,7 +70,7 @@ impl LinearExpr {
         form
     }
 
-    /// How many times another form it is, where that has symbols.
+    /// The factor by which it is a multiple of another expression that has symbols.
     fn multiple_of(&self, other: &LinearExpr) -> Option<i64> {
         let (symbol, factor) = *other.terms.first()?;
         let own = self.terms.iter().find(|t| t.0 == symbol).map_or(0, |t| t.1);
@@ -84,21 +84,21 @@ impl LinearExpr {
     }
 }
 
-/// What a symbol stands for.
+/// The meaning of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
-    /// A value that nobody knows: an argument, a number of the block.
+    /// An unknown value: an argument, a block number.
     Value(ValueId),
-    /// What an operation finds when it runs: the how-manieth value, and the vector core that finds it.
+    /// The result of an operation at run time: the number of the evaluation, and the vector core.
     Found(Option<OpId>, u32, u8),
-    /// What lies at a place of global memory (in bits) that the process has not written, in so many bits.
+    /// The contents of a place of global memory (in bits) that the process has not written, with its width in bits.
     Loaded(Root, LinearExpr, u32),
     Arith(ArithOp, u32, LinearExpr, LinearExpr),
     Cmp(CmpPred, u32, LinearExpr, LinearExpr),
     /// A conversion between widths.
     Cast(u32, bool, LinearExpr),
     Select(LinearExpr, LinearExpr, LinearExpr),
-    /// A view with strides that nobody knows: extents, strides, and where it starts.
+    /// A view with unknown strides: extents, strides, and start.
     View(Vec<LinearExpr>),
     /// A number of the running block.
     Block(Opcode),
@@ -123,7 +123,7 @@ impl Symbols {
         LinearExpr::symbol(number)
     }
 
-    /// What a form is, where it is one symbol and nothing else.
+    /// The symbol, if the expression is one symbol and nothing else.
     pub fn expr(&self, form: &LinearExpr) -> Option<&Expr> {
         match (form.constant, form.terms.as_slice()) {
             (0, [(symbol, 1)]) => self.exprs.get(*symbol as usize),

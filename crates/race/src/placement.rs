@@ -16,7 +16,7 @@ use tessera_plan::{Placement, Sharing, plan, plan_with};
 /// More pairs of accesses than this are not compared: the tiles stay apart.
 const MAX_PAIRS: usize = 20_000_000;
 
-/// Places the automatic tiles of an inlined function, for whoever orders its pipes.
+/// Places the automatic tiles of an inlined function whose pipes are ordered by the program.
 pub fn place(
     module: &Module,
     func: &Func,
@@ -29,7 +29,7 @@ pub fn place(
     if all.iter().all(|core| mode(core) == Mode::Auto) {
         return plan(module, func, profile, keep);
     }
-    // Where there is room for all of them nobody shares.
+    // If there is room for all tiles, none share bytes.
     plan_with(module, func, profile, keep, Sharing::Never).or_else(|_| {
         let apart: Option<Vec<DependenceDistance>> =
             all.iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
@@ -43,7 +43,7 @@ pub fn place(
 /// Pairs of tiles with two accesses that nothing orders, on some path of a process.
 type DependenceDistance = FxHashSet<(ValueId, ValueId)>;
 
-/// Those of a process, or none where nobody can tell.
+/// The dependences of a process, or none if the analysis is inconclusive.
 fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mode)) -> Option<DependenceDistance> {
     let placement = Placement::unplaced(func);
     let automatic = mode == Mode::Auto;

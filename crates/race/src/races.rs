@@ -11,13 +11,13 @@ use tessera_isa::ops::Pipe;
 /// More pairs than this are not compared.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
-/// More races than this are not looked for: nobody reads on.
+/// The limit of reported races.
 pub(crate) const MAX_RACES: usize = 1000;
 
-/// So many earlier iterations are asked whether a race is seen there first.
+/// The number of earlier iterations that are searched for the first occurrence of a race.
 const MAX_EARLIER: usize = 16;
 
-/// What two accesses do to each other.
+/// The conflict between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Conflict {
     /// The first writes, the second reads.
@@ -60,11 +60,11 @@ pub struct Race {
 pub struct Found {
     /// One for each pair of program points, in the order of the second one.
     pub races: Vec<Race>,
-    /// What is worth knowing and no race: both vector cores write the same with the same instruction.
+    /// Worth a note and no race: both vector cores write the same bytes with the same instruction.
     pub same: Vec<Race>,
     /// Accesses that may share bytes, for all that is known, and that nothing orders: process and event of each.
     pub maybe: Option<[(usize, usize); 2]>,
-    /// Were there too many pairs to look at all of them?
+    /// Whether there were too many pairs to compare all of them.
     pub cut_short: bool,
 }
 
@@ -75,7 +75,7 @@ struct Entry {
     access: Access,
 }
 
-/// How two accesses conflict, if they do.
+/// The conflict of two accesses, if they conflict.
 pub(crate) fn conflict(x: &Access, y: &Access) -> Option<Conflict> {
     match (x.writes, y.writes) {
         (false, false) => None,
@@ -206,7 +206,7 @@ impl Search<'_> {
         self.pairs += pairs;
     }
 
-    /// Do two events conflict, and nothing orders them?
+    /// Whether two events conflict and nothing orders them.
     fn races(&self, x: u32, y: u32) -> bool {
         !self.ordered(x, y) && {
             let (a, b) = (self.trace.accesses_of(x as usize), self.trace.accesses_of(y as usize));
@@ -217,7 +217,7 @@ impl Search<'_> {
         }
     }
 
-    /// Is there something between the two that races with one and is ordered with the other?
+    /// Whether an event between the two races with one of them and is ordered with the other.
     fn is_left_out(&mut self, x: u32, y: u32) -> bool {
         let (a, b) = (self.trace.accesses_of(x as usize), self.trace.accesses_of(y as usize));
         let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b))).filter(|(a, b)| conflict(a, b).is_some());
@@ -296,7 +296,8 @@ impl ByPipe {
         }
     }
 
-    /// Those that may conflict with an access of a node and are not before it. The first node of the process is given.
+    /// The accesses that may conflict with an access of a node and do not precede it. The first node of the process is
+    /// given.
     pub fn unordered<'a>(
         &'a self,
         writes: bool,
@@ -304,7 +305,7 @@ impl ByPipe {
         (first, y): (Node, Node),
     ) -> impl Iterator<Item = &'a (usize, Access)> {
         let list = if writes { &self.all } else { &self.writes };
-        // What is before something is a prefix of its pipe.
+        // The predecessors of an event form a prefix of its pipe.
         list[list.partition_point(|(x, _)| order.precedes(first + x, y))..].iter()
     }
 }

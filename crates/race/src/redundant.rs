@@ -1,4 +1,4 @@
-//! What orders nothing that is not ordered anyway (sync.md 2, `barrier-useless` of all profiles).
+//! Flags and barriers that order nothing that is not ordered anyway (sync.md 2, `barrier-useless` of all profiles).
 
 use crate::explore::{AnalysisInput, PathChoices, walk};
 use crate::trace::{Kind, Sets, Trace};

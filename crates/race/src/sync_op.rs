@@ -1,4 +1,4 @@
-//! What an order operation does (sync.md 2 and 5), whoever comes across it: a walk or a run.
+//! Semantics of synchronisation operations (sync.md 2 and 5), shared by the static checker and the detector.
 
 use crate::explore::Core;
 use crate::trace::Misuse;
@@ -79,7 +79,7 @@ impl<'a> SyncOpSite<'a> {
         is_flag.then(|| format!("{} → {}", self.word(0), self.word(1)))
     }
 
-    /// What it does.
+    /// The effect of the operation.
     pub fn sync_op(&self) -> SyncOp {
         match self.order {
             Order::Set | Order::Wait | Order::Record | Order::Await => self.flag(),
@@ -179,7 +179,7 @@ impl<'a> SyncOpSite<'a> {
         })
     }
 
-    /// Is there a flag with this id?
+    /// Whether there is a flag with this id.
     pub fn has_flag(&self, id: i64) -> bool {
         id >= 0 && (!self.profile.is_npu() || FLAG_IDS.contains(&id))
     }
@@ -222,7 +222,7 @@ impl<'a> SyncOpSite<'a> {
         Some(self.wrong_id(flag, what, format!("use an id from 0 to {last}")))
     }
 
-    /// Does a token stand for a meeting of cores of one kind (sync.md 5, `ffts_mode`)?
+    /// Whether a token stands for a meeting of cores of one kind (sync.md 5, `ffts_mode`).
     pub fn meets(&self) -> bool {
         let mode = self.op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
         let is_set = self.order == Order::CoreSet;

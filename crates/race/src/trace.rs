@@ -1,12 +1,14 @@
-//! What one process does on one path through the program: its instructions and order operations in program order, with
-//! the bytes that they touch.
+//! The trace of one process on one path: its instructions and synchronisation operations in program order, with the
+//! bytes that they access.
 
 use crate::explore::{Core, SymbolicLoop};
 use crate::footprint::Ranges;
 use crate::linear_expr::{LinearExpr, Terms};
+use crate::vecscope::InScope;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::{FifoId, OpId, ValueId};
+use tessera_isa::diag::Span;
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 
@@ -23,7 +25,7 @@ pub enum Root {
     Tile(ValueId),
 }
 
-/// Where something starts, in bits.
+/// The start of a place, in bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub root: Root,
@@ -56,10 +58,10 @@ impl Bytes {
     }
 }
 
-/// So many places with lists of ranges are remembered.
+/// The number of places with lists of ranges that are remembered.
 const MAX_KNOWN: usize = 1 << 16;
 
-/// All sets of bytes, each once. What was found on one path is known on the next ones, which count their sets anew.
+/// All sets of bytes, each stored once. Sets found on one path are known on later ones, which number their sets anew.
 #[derive(Clone, Debug, Default)]
 pub struct Sets {
     all: Vec<Bytes>,
@@ -106,7 +108,7 @@ impl Sets {
         })
     }
 
-    /// Which one of all sets it is, on whatever path.
+    /// Its number among all sets, independent of the path.
     pub fn which(&self, id: SetId) -> u32 {
         self.here[id.0 as usize]
     }
@@ -127,14 +129,14 @@ impl Sets {
     }
 }
 
-/// What one operand of an event does with bytes.
+/// The access of one operand of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub set: SetId,
     pub writes: bool,
-    /// Does it add atomically?
+    /// Whether it adds atomically.
     pub adds: bool,
-    /// Are these the bytes, and not only where they may lie?
+    /// Whether these are the exact bytes, not an upper bound.
     pub exact: bool,
     /// The operand, for messages, and its first byte.
     pub role: Role,
@@ -150,10 +152,10 @@ pub enum Flag {
     Cores(LinearExpr),
 }
 
-/// What tokens between cores are of (sync.md 5, isa/structure.md 6).
+/// The kinds of tokens between cores (sync.md 5, isa/structure.md 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// `sync.set` and `sync.wait` of an id; does the set stand for a meeting of one kind of core?
+    /// `sync.set` and `sync.wait` of an id, and whether the set stands for a meeting of cores of one kind.
     Token { id: i64, meets: bool },
     /// Tiles that were pushed.
     Ready(FifoId),
@@ -161,7 +163,7 @@ pub enum Line {
     Free(FifoId),
 }
 
-/// What an event is to the order.
+/// The role of an event in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Work,
@@ -205,11 +207,11 @@ pub struct Event {
     pub accesses: (u32, u32),
 }
 
-/// What an instruction costs.
+/// The cost of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent {
     pub cycles: Option<u64>,
-    /// Are the valid regions of its tiles known?
+    /// Whether the valid regions of its tiles are known.
     pub sized: bool,
 }
 
@@ -221,7 +223,7 @@ pub enum Tick {
     End(OpId),
 }
 
-/// What is wrong with an order operation by itself.
+/// An error of a synchronisation operation by itself.
 #[derive(Clone, Debug)]
 pub struct Misuse {
     pub rule: &'static str,
@@ -230,7 +232,7 @@ pub struct Misuse {
     pub flag: String,
     pub what: String,
     pub help: String,
-    /// On every profile, or only a warning on cpu?
+    /// Whether it is an error on every profile, or only a warning on cpu.
     pub always: bool,
 }
 
@@ -246,18 +248,24 @@ pub struct Trace {
     /// Events that an event waits for by name.
     pub named: FxHashMap<u32, SmallVec<[u32; 2]>>,
     pub misuses: Vec<Misuse>,
-    /// What events cost, in a run of which everything is known.
+    /// The costs of events, in a run of which everything is known.
     pub costs: FxHashMap<u32, Spent>,
     /// When instructions and control flow begin and end, if that was asked for.
     pub ticks: Vec<Tick>,
-    /// How many operations were looked at to find all this.
+    /// The number of operations that were visited.
     pub steps: u64,
     /// The loops whose trip counts were chosen.
     pub open: Vec<SymbolicLoop>,
     /// Loops that run as often as the bound of one around them says, and that one.
     pub rising: FxHashMap<OpId, OpId>,
-    /// Is the order left to the assembler (sync.md 3)?
+    /// Whether the order is left to the assembler (sync.md 3).
     pub automatic: bool,
+    /// Whether the process meets micro instructions.
+    pub is_micro: bool,
+    /// Races inside of vecscopes.
+    pub scopes: Vec<InScope>,
+    /// What of a vecscope is not known, and why.
+    pub unclear: Option<(Span, String)>,
 }
 
 impl Trace {

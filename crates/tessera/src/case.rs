@@ -25,15 +25,15 @@ use tessera_ir::ValueId;
 pub struct Expected {
     /// The tile or argument.
     pub name: String,
-    /// As vector core 1 sees it?
+    /// Whether it is the copy of vector core 1.
     pub core1: bool,
-    /// What messages call the array.
+    /// The name of the array in messages.
     pub label: String,
-    /// What it must be.
+    /// The expected array.
     pub array: Array,
-    /// Is it rounded to the output's type first?
+    /// Whether it is rounded to the output's type first.
     pub is_cast: bool,
-    /// How far it may be off.
+    /// The tolerance.
     pub tolerance: Tolerance,
 }
 
@@ -44,21 +44,21 @@ pub struct Case {
     pub program: Program,
     /// The kernel, where it is not the entry.
     pub entry: Option<String>,
-    /// How often the kernel runs.
+    /// The number of blocks.
     pub blocks: u32,
-    /// What it is given.
+    /// The inputs.
     pub inputs: Inputs,
-    /// Is everything else made up?
+    /// Whether missing inputs are made up.
     pub fills_missing: bool,
-    /// What must come out.
+    /// The expected outputs.
     pub expect: Vec<Expected>,
     /// The rules that must be reported, as errors or warnings; `syntax-` stands for all of that family.
     pub rules: Vec<String>,
-    /// Where it is stopped.
+    /// The limits of the run.
     pub limits: Limits,
 }
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Status {
@@ -72,7 +72,7 @@ pub enum Status {
     Differs,
     /// A rule that must be reported is not.
     Unreported,
-    /// What is given does not fit the program.
+    /// The inputs do not fit the program.
     Unbound,
 }
 
@@ -99,7 +99,7 @@ impl Status {
     }
 }
 
-/// What a case came to.
+/// The outcome of a case.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// In a word.
@@ -192,7 +192,7 @@ impl Case {
         worst.map_or(Ok(()), |(name, found)| Err((Status::Differs, difference(name, found))))
     }
 
-    /// What the kernel runs with.
+    /// The inputs of the kernel.
     pub fn bindings(&self, kernel: &Kernel) -> Result<Bindings, InputError> {
         let (mut bindings, mut open) = kernel.bind_inputs(self.inputs.clone(), self.blocks)?;
         if self.fills_missing {

@@ -28,7 +28,7 @@ use tessera_isa::codec::Overflow;
 /// Differences that are kept.
 pub const WORST: usize = 8;
 
-/// How far an element may be off.
+/// The tolerance of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
     /// By how much.
@@ -40,18 +40,18 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Must the bits be equal?
+    /// Whether the bits must be equal.
     pub fn is_exact(&self) -> bool {
         *self == Tolerance::default()
     }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// How many elements there are.
+    /// The number of elements.
     pub elements: u64,
-    /// How many of them are not near enough.
+    /// The number of elements outside the tolerance.
     pub different: u64,
     /// The worst of those, the worst one first.
     pub worst: Vec<Difference>,
@@ -64,9 +64,9 @@ pub struct Difference {
     pub index: Vec<u64>,
     /// The same, counted through all elements.
     pub element: u64,
-    /// What it is.
+    /// Its value.
     pub got: String,
-    /// What it should be.
+    /// Its expected value.
     pub want: String,
     /// Their distance; infinite where one of them is no number, 0 where only the bits differ.
     pub distance: f64,
@@ -75,7 +75,7 @@ pub struct Difference {
 }
 
 impl Comparison {
-    /// Is every element near enough?
+    /// Whether every element is within the tolerance.
     pub fn is_equal(&self) -> bool {
         self.different == 0
     }

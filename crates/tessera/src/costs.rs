@@ -52,7 +52,7 @@ struct File {
     cube: Vec<CubeRow>,
     #[serde(default)]
     vector: Vec<VectorRow>,
-    /// What a core is made of, and a copy that no instruction is: they are no costs.
+    /// Keys that describe the core itself, and a copy that no instruction is: they are no costs.
     #[serde(rename = "profile")]
     _profile: Option<IgnoredAny>,
     #[serde(rename = "copy")]
@@ -174,7 +174,7 @@ impl<'de, T: Named> Deserialize<'de> for Word<T> {
     }
 }
 
-/// What a word that means nothing was probably meant to be.
+/// The known word that a misspelt one is closest to.
 fn unknown(what: &str, word: &str, all: impl Iterator<Item = &'static str>) -> String {
     match nearest(word, all) {
         Some(near) => format!("there is no {what} '{word}'; did you mean '{near}'?"),

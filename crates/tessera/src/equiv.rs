@@ -27,10 +27,10 @@ use std::cell::RefCell;
 use tessera_ir::{Def, ValueId};
 use tessera_provenance::{Output, ProvenanceTracker, Term, TermId, Terms, UNDEFINED};
 
-/// How many differing elements are explained.
+/// The number of differing elements that are explained.
 const SHOWN: usize = 5;
 
-/// How many input elements of a witness are shown.
+/// The number of input elements of a witness that are shown.
 const INPUTS: usize = 4;
 
 /// For more elements than this no inputs are looked for.
@@ -56,23 +56,23 @@ pub enum Answer {
     Stopped(Which, Error),
 }
 
-/// What was compared.
+/// The extent of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Equal {
-    /// How many outputs.
+    /// The number of outputs.
     pub outputs: usize,
-    /// How many elements of them.
+    /// The number of their elements.
     pub elements: u64,
-    /// How many elements neither program defines.
+    /// The number of elements that neither program defines.
     pub undefined: u64,
 }
 
-/// How two programs differ.
+/// The difference of two programs.
 #[derive(Clone, Debug, Default)]
 pub struct Different {
-    /// How many elements differ.
+    /// The number of differing elements.
     pub elements: u64,
-    /// How many more are computed in different ways, and no inputs were found with which they differ.
+    /// The number of elements that are computed in different ways without a witness that tells them apart.
     pub open: u64,
     /// The first of them, or what else differs.
     pub first: Vec<Difference>,
@@ -83,7 +83,7 @@ pub struct Different {
 pub struct Difference {
     /// The element in each program's words: `%dst[3, 5]`.
     pub at: [String; 2],
-    /// What it is in each of them.
+    /// Its formula in each of the programs.
     pub is: [String; 2],
     /// Inputs with which it differs, where it is computed.
     pub witness: Option<Witness>,
@@ -94,9 +94,9 @@ pub struct Difference {
 pub struct Witness {
     /// Input elements and their values, the first ones.
     pub inputs: Vec<(String, String)>,
-    /// How many more input elements the difference depends on.
+    /// The number of further input elements that the difference depends on.
     pub more: u64,
-    /// What the element is then in each program.
+    /// The value of the element in each program.
     pub values: [String; 2],
 }
 
@@ -351,7 +351,7 @@ impl<'a> Compared<'a> {
                 different.open += per;
                 continue;
             }
-            // What only one program defines differs with every input.
+            // An element that only one program defines differs for every input.
             let undefined = |(a, b): (&TermId, &TermId)| (*a == UNDEFINED) != (*b == UNDEFINED);
             let trial = x.iter().zip(y).any(undefined).then_some(0);
             let ids = [x.to_vec(), y.to_vec()];
@@ -452,7 +452,7 @@ impl<'a> Compared<'a> {
         number_of(self.numbers[n], output.value).filter(|_| self.is_buffer(n, output.value))
     }
 
-    /// Does an argument's buffer hold what it held?
+    /// Whether an argument's buffer still holds its input.
     fn is_untouched(&self, n: usize, output: &Output) -> bool {
         let mut terms = self.terms.borrow_mut();
         self.argument(n, output)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tessera_exec::engine::IssueError;
 use tessera_isa::diag::{Diagnostic, Fault, Span, nearest};
 
-/// What everything that can be refused returns.
+/// The result of an operation that can be refused.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A refused program, instruction, tile or value.
@@ -44,19 +44,19 @@ struct Inner {
     text: Option<Arc<str>>,
 }
 
-/// What an error is about.
+/// The subject of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The program, instruction or tile breaks a rule.
     Illegal,
-    /// What is asked for or given does not exist or does not fit.
+    /// A requested or given item does not exist or does not fit.
     Request,
     /// Data decides, or a value is missing: there is no answer that holds for all inputs.
     Undecided,
 }
 
-/// What a caller can give to go on. Front ends say in their own words how it is given.
+/// An input that the caller can supply to go on. Front ends word how it is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
@@ -172,7 +172,7 @@ impl Error {
         self
     }
 
-    /// What it is about.
+    /// The subject.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -192,7 +192,7 @@ impl Error {
         self.0.first.help.as_deref()
     }
 
-    /// What the caller can give to go on, where that is it.
+    /// The input that the caller can supply to go on, if that helps.
     pub fn missing(&self) -> Option<&Missing> {
         self.0.missing.first()
     }
@@ -238,7 +238,7 @@ fn place(f: &mut fmt::Formatter<'_>, text: &str, span: Span) -> fmt::Result {
     write!(f, "\n  line {line}, column {}: {}", head.chars().count() + 1, format!("{head}{tail}").trim())
 }
 
-/// What `main` prints of an error that it returns is what people read.
+/// `main` prints the debug form of an error, so it is the readable one.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -35,7 +35,7 @@ use tessera_isa::elem::ElemKind;
 /// The most bytes of one array that is made up: as much as a file may have.
 const MOST: u64 = 4 << 30;
 
-/// What an array is filled with.
+/// The contents of a filled array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Fill {

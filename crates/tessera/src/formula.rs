@@ -1,7 +1,7 @@
 //! Terms as formulas: `exp(%x[3, 5] - m)`, where `m = max(%x[3, 0], %x[3, 1], … 126 more)`.
 //!
-//! What is computed once and used more often is named once. Long sums are counted, and deep formulas cut, unless all is
-//! asked for.
+//! A term that is used more than once gets a name. Long sums are abbreviated and deep formulas cut, unless the full
+//! formula is requested.
 
 use crate::symbolic::{Explain, function_text};
 use crate::{Elem, Number};
@@ -22,9 +22,9 @@ const PIECES: usize = 1 << 16;
 /// A formula with the names in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// What it is.
+    /// The formula.
     pub term: Node,
-    /// What the names in it mean, in the order in which they are met.
+    /// The definitions of its names, in order of appearance.
     pub names: Vec<(String, Node)>,
 }
 
@@ -41,18 +41,18 @@ pub enum Node {
     Cut,
     /// The result of a function.
     Apply {
-        /// How the function is written.
+        /// The notation of the function.
         function: Notated,
         /// The type of the result.
         to: Elem,
-        /// What it is applied to.
+        /// Its arguments.
         args: Vec<Node>,
-        /// How many more arguments there are.
+        /// The number of further arguments.
         more: u64,
     },
 }
 
-/// How a function is written.
+/// The notation of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notated {
     /// As the formula that the instruction set has for it: `x + y`.
@@ -155,10 +155,10 @@ struct Writer<'a> {
     explain: &'a Explain<'a>,
     terms: &'a Terms,
     is_full: bool,
-    /// How often what is shown is used.
+    /// The number of uses of each term that is shown.
     uses: HashMap<TermId, u32>,
     names: HashMap<TermId, String>,
-    /// What has a name and is not written yet.
+    /// Named terms that are not written yet.
     waiting: VecDeque<(TermId, Elem, String)>,
     pieces: usize,
 }
@@ -250,7 +250,8 @@ impl Writer<'_> {
                     }
                 };
                 let steps: Vec<_> = blocks.iter().rev().flat_map(|block| block.iter().skip(1)).copied().collect();
-                let is_neutral = |id| self.terms.constant_bits(id, size(state)) == Some(func.start(state));
+                let is_neutral =
+                    |id| self.terms.constant_bits(id, size(state)).is_some_and(|bits| func.start(state) == Some(bits));
                 Parts::of(function, start.filter(|(id, _)| !is_neutral(*id)), &steps)
             }
             function => Parts::of(function, None, &typed),
@@ -295,7 +296,9 @@ impl Writer<'_> {
         if all.len() <= FEW {
             return None;
         }
-        let zero = |(id, elem): &(TermId, Elem)| self.terms.constant_bits(*id, size(*elem)) == Some(func.start(*elem));
+        let zero = |(id, elem): &(TermId, Elem)| {
+            self.terms.constant_bits(*id, size(*elem)).is_some_and(|bits| func.start(*elem) == Some(bits))
+        };
         let (function, skip) = match all.iter().take(2).position(zero) {
             Some(at) => (Notated::Call(func.word().into()), Some(at)),
             None => (Notated::Between(func.notation()), None),
@@ -320,12 +323,12 @@ pub(crate) fn step(function: &Function, operands: Vec<Node>, is_full: bool) -> N
 /// A result as it is shown: a function of steps, and what it starts as.
 struct Parts<T> {
     function: Notated,
-    /// What a fold starts as, and what joins it.
+    /// The start of a fold, and its operator.
     start: Option<T>,
     join: Option<&'static str>,
     /// The operands of each step.
     steps: Vec<Vec<T>>,
-    /// What is done with them before.
+    /// The function that is applied to the elements before.
     each: Option<&'static str>,
     /// Further arguments.
     notes: Vec<String>,

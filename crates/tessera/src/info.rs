@@ -20,7 +20,7 @@ use tessera_ir::scalar::Constants;
 use tessera_ir::{Arg, Core, Def, Fifos, Func, OpKind, Runs, ValueId};
 use tessera_isa::ops::{Effect, Opcode, Role, Text};
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
@@ -39,7 +39,7 @@ pub enum What {
 pub struct ArgumentInfo {
     /// Its name, without `%`.
     pub name: String,
-    /// What it is.
+    /// Its type.
     pub what: What,
     /// Its type, as text has it.
     pub ty: String,
@@ -47,9 +47,9 @@ pub struct ArgumentInfo {
     pub elem: Option<Elem>,
     /// Its extents: numbers, names of scalars, or `?`; empty where nothing says them.
     pub extents: Vec<String>,
-    /// Is its memory read?
+    /// Whether its memory is read.
     pub is_read: bool,
-    /// Is its memory written?
+    /// Whether its memory is written.
     pub is_written: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct FifoInfo {
     pub owner: String,
     /// C2V or V2C.
     pub direction: String,
-    /// How many tiles it holds.
+    /// The number of tiles that it holds.
     pub slots: u64,
     /// Bytes of a whole tile.
     pub slot_size: u64,
@@ -73,13 +73,13 @@ pub struct FifoInfo {
 pub struct KernelInfo {
     /// Its name, without `@`; none for a listing.
     pub name: Option<String>,
-    /// Is it the one that runs where none is named?
+    /// Whether it runs by default.
     pub is_entry: bool,
     /// The cores that it runs on.
     pub cores: &'static str,
     /// The FIFOs between them.
     pub fifos: Vec<FifoInfo>,
-    /// Does it ask which block it is, or how many there are?
+    /// Whether it uses the block number or the number of blocks.
     pub uses_blocks: bool,
     /// Its arguments.
     pub arguments: Vec<ArgumentInfo>,
@@ -97,7 +97,7 @@ pub fn kernels(program: &Program, entry: Option<&str>) -> Vec<KernelInfo> {
         (Some(entry), _) => names.push(Some(entry.to_string())),
         (None, Some(func)) => names.push((!module.is_listing).then(|| name(func))),
         (None, None) => {
-            // Those that talk to each other are one kernel (isa/structure.md 3).
+            // Functions that communicate form one kernel (isa/structure.md 3).
             let mut seen = Vec::new();
             for func in module.candidates() {
                 if !seen.contains(&func.name) {
@@ -232,7 +232,7 @@ impl Names<'_> {
         "?".into()
     }
 
-    /// Does an operation read this?
+    /// Whether an operation reads this value.
     fn is_source(&self, value: ValueId) -> bool {
         let reads = |op: &tessera_ir::Op| {
             op.operands.iter().any(|o| o.arg.value() == Some(value) && op.effect(o.role) != Effect::Write)
@@ -240,7 +240,7 @@ impl Names<'_> {
         self.kernel.func().ops.iter().any(reads)
     }
 
-    /// Does an instruction write this tile?
+    /// Whether an instruction writes this tile.
     fn is_destination(&self, tile: ValueId) -> bool {
         self.kernel.func().ops.iter().any(|op| op.dsts().iter().any(|(_, v)| *v == tile))
     }

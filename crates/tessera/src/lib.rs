@@ -57,6 +57,7 @@ mod error;
 pub mod fill;
 pub mod formula;
 pub mod info;
+pub mod intrinsics;
 mod machine;
 pub mod npy;
 pub mod opt;
@@ -85,7 +86,7 @@ pub use tessera_isa::sem::{Rounding, Saturation};
 pub use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
 pub use typed::{ConvTile, Element, F4E1M2, F4E2M1, F8E4M3, F8E5M2, F8E8M0, Hif8, Tile, layout, loc};
 
-/// What a program that uses the intrinsics names.
+/// The names that a program with intrinsics imports.
 pub mod prelude {
     pub use crate::typed::*;
     pub use crate::{AccToVec, Cmp, Compact, Pad, PadLiteral, Profile, Rounding, Saturation, Split, ViewTag};

@@ -35,7 +35,7 @@ use tessera_provenance::Terms;
 /// Instructions of programs that are looked at to see whether a change alone makes them shorter.
 const MAX_TRIES: usize = 100_000;
 
-/// How many instructions all proofs together may run.
+/// The number of instructions that all proofs together may run.
 const MAX_WORK: usize = 20_000;
 
 /// An instruction of the original text.
@@ -43,7 +43,7 @@ const MAX_WORK: usize = 20_000;
 pub struct Instruction {
     /// Its mnemonic.
     pub mnemonic: &'static str,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -61,11 +61,11 @@ pub struct Step {
 pub struct Optimized {
     /// Its text.
     pub text: String,
-    /// What was done, in order.
+    /// The steps taken, in order.
     pub steps: Vec<Step>,
-    /// How many proofs were tried.
+    /// The number of attempted proofs.
     pub proofs: usize,
-    /// Were there more steps to try than proofs?
+    /// Whether the limit of proofs was reached with candidates left.
     pub is_cut: bool,
 }
 
@@ -95,7 +95,7 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &
         proofs: 0,
         limit: (MAX_WORK / instructions.max(1)).clamp(10, 500),
     };
-    // Where the program itself has no answer, nothing can be proved.
+    // Nothing can be proved if the program itself cannot be evaluated.
     optimizer.prove(program)?;
     optimizer.proofs = 0;
     let mut module = module.clone();
@@ -117,7 +117,7 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &
     })
 }
 
-/// What the tiles of a kernel hold, by name.
+/// The contents of a kernel's tiles, by name.
 fn contents(kernel: &Kernel, given: &Given) -> Result<HashMap<String, u64>> {
     let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
     given.check(&[kernel])?;
@@ -180,7 +180,7 @@ impl Optimizer<'_> {
         self.prove_some(module, first).or_else(|| self.prove_some(module, second))
     }
 
-    /// What is left to try, one by one.
+    /// The remaining candidates, one by one.
     fn other(&mut self, module: &Module) -> Option<(Module, Step)> {
         let all = candidates(module, self.index);
         all.iter().find_map(|candidate| self.attempt(module, std::slice::from_ref(candidate)))
@@ -220,7 +220,7 @@ impl Optimizer<'_> {
         })
     }
 
-    /// Is a program legal, and equal to the original?
+    /// Whether a program is legal and equal to the original.
     fn prove(&mut self, other: &Program) -> Result<()> {
         let found = other.check();
         // A step that brings a new warning is none to take without being asked.

@@ -137,12 +137,12 @@ impl Program {
         &self.0.parsed.trivia
     }
 
-    /// Where each function stands, whole, with its name; also those that could not be read to their end.
+    /// The span and name of each function; also of functions that could not be read to their end.
     pub fn extents(&self) -> &[(Option<NameId>, Span)] {
         &self.0.parsed.functions
     }
 
-    /// What could run, by name: the entry, else every function that could be it; a listing has no name.
+    /// The candidates to run, by name: the entry, else every possible entry; a listing has no name.
     pub fn entries(&self) -> Vec<Option<String>> {
         let module = self.module();
         let name = |func: &Func| Some(module.names.text(func.name).to_string());
@@ -161,7 +161,7 @@ impl Program {
         }
     }
 
-    /// Has the text errors? Then nothing else is possible.
+    /// Whether the text has errors; then nothing else is possible.
     pub fn has_errors(&self) -> bool {
         self.0.parsed.has_errors()
     }
@@ -179,22 +179,30 @@ impl Program {
         self.with_locations(found)
     }
 
-    /// `capacity` of every function that nobody calls.
+    /// `capacity` of every function that is not called. An operation that was refused leaves nothing to place: a function
+    /// that reaches one is not asked.
     fn check_capacity(&self, found: &mut Vec<Diagnostic>) {
         let module = self.module();
-        // A tile that is too big by itself has been reported; what is alive with it is no news.
-        if found.iter().any(|d| d.is_error() && d.rule.starts_with("tile-")) {
-            return;
-        }
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
+        // The functions that errors are in; an error outside of all of them, a type's, may be about any.
+        let within = |at: Span| self.extents().iter().find(|(_, whole)| (whole.start..whole.end).contains(&at.start));
+        let refused: Vec<Option<NameId>> = found
+            .iter()
+            .filter(|d| d.is_error())
+            .map(|d| d.span.and_then(within).and_then(|(name, _)| *name))
+            .collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
+            let reached = module.reachable(&[func.name]);
+            if refused.iter().any(|name| name.is_none_or(|name| reached.contains(&name))) {
+                continue;
+            }
             let Ok(inlined) = inline(module, func) else { continue };
             let placed = tessera_race::place(module, &inlined, self.profile(), &[], None);
             found.extend(placed.err().map(|diagnostic| *diagnostic));
         }
     }
 
-    /// Which instruction is legal on which profile.
+    /// The legality of each instruction on each profile.
     pub fn portability(&self) -> Portability {
         tessera_check::portability(self.module())
     }

@@ -11,20 +11,20 @@ use tessera_isa::tile::Tile;
 pub use tessera_provenance::Moment;
 use tessera_provenance::{Converted, Function, ProvenanceTracker, Quantized, Term, TermId, Terms};
 
-/// What is known before a run on origins.
+/// Known facts before a symbolic run.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// Values of scalars, by name.
     pub set: Vec<(String, Literal)>,
     /// Shapes of tiles and buffers whose types leave them open, by name.
     pub shapes: Vec<(String, Vec<u64>)>,
-    /// How often the kernel runs.
+    /// The number of blocks.
     pub blocks: u32,
     /// The moment that is asked about; left out: when everything is done.
     pub until: Option<Moment>,
-    /// Where a run is stopped.
+    /// The limits of a run.
     pub limits: Limits,
-    /// Where runs tell how far they are.
+    /// The receiver of progress reports.
     pub progress: Option<Arc<Progress>>,
 }
 
@@ -35,18 +35,18 @@ impl Default for Given {
     }
 }
 
-/// What a run on origins keeps besides what comes out.
+/// The records of a symbolic run besides its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
     Nothing,
     /// Everything that happened.
     Log,
-    /// What every tile held.
+    /// The contents of every tile.
     Contents,
 }
 
 impl Given {
-    /// Do all names exist in one of the kernels?
+    /// Whether all names exist in one of the kernels.
     pub(crate) fn check(&self, kernels: &[&Kernel]) -> Result<()> {
         let names: Vec<&str> = kernels.iter().flat_map(|k| k.func().args.iter().map(|v| k.name(*v))).collect();
         let given = self.set.iter().map(|s| &s.0).chain(self.shapes.iter().map(|s| &s.0));
@@ -62,7 +62,7 @@ impl Given {
         self.shapes.iter().find(|(n, _)| n == name).map(|(_, s)| s.as_slice())
     }
 
-    /// What is bound to the arguments: zeros that stand for anything. A tile that a listing only writes is bound where
+    /// The inputs of the arguments: zeros that stand for any values. A tile that a listing only writes is bound if
     /// `is_given` says so.
     fn inputs(&self, kernel: &Kernel, is_given: &dyn Fn(ValueId) -> bool) -> Result<Vec<(ValueId, Input)>> {
         let mut inputs = Vec::new();
@@ -145,7 +145,7 @@ impl Given {
     }
 }
 
-/// Says what elements are, in the words of one program.
+/// Describes elements in the names of one program.
 pub(crate) struct Explain<'a> {
     pub kernel: &'a Kernel,
     pub terms: &'a Terms,
@@ -154,7 +154,7 @@ pub(crate) struct Explain<'a> {
 }
 
 impl Explain<'_> {
-    /// What an element is whose bytes have these origins.
+    /// The formula of an element whose bytes have these terms.
     pub fn element(&self, ids: &[TermId], elem: Elem) -> String {
         self.bytes(ids, Some(elem), 0)
     }

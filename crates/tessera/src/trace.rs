@@ -1,7 +1,7 @@
-//! Where an element comes from, and where an input element goes.
+//! The origins of an output element, and the destinations of an input element.
 //!
-//! A kernel runs once on origins, with a log of everything that moved ([`tessera_provenance::Log`]); no data is needed.
-//! [`back`] walks the log from its end, [`forward`] from its beginning.
+//! A kernel runs once symbolically, with a log of all moves ([`tessera_provenance::Log`]); no data is needed. [`back`]
+//! follows the log from its end, [`forward`] from its beginning.
 
 mod target;
 
@@ -28,7 +28,7 @@ const DEPTH: usize = 200;
 
 type ByteAt = (MemoryId, usize);
 
-/// What happened to the element in one step.
+/// The event of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
     /// It was moved.
@@ -60,7 +60,7 @@ pub struct Hop {
     pub block: u32,
     /// The loops around the operation, outermost first: `%i`, or `round` of a `scf.while`.
     pub loops: Vec<(String, i64)>,
-    /// What happened.
+    /// The event.
     pub how: How,
     /// The element that was read: `%src[3, 5]`.
     pub from: Option<String>,
@@ -68,14 +68,13 @@ pub struct Hop {
     pub to: Option<String>,
     /// Elements that are not shown one by one.
     pub more: u64,
-    /// How often the way has split into bytes before this step.
+    /// The number of splits into bytes before this step.
     pub depth: usize,
 }
 
-/// The way of an element back to where it came from, newest step first.
+/// The path of an element back to its origins, newest step first.
 ///
-/// What is computed is also a formula of input elements. Unless `is_full`, of long sums and long ways the first parts are
-/// given.
+/// A computed element also has a formula of input elements. Unless `is_full`, long sums and long paths are cut.
 pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> Result<Way> {
     given.check(&[kernel])?;
     let value = target.value(kernel)?;
@@ -140,14 +139,14 @@ pub fn last_written(
     Ok(elements.iter().map(written).collect())
 }
 
-/// Where an element comes from.
+/// The origin of an element.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// What it is, where it is computed.
+    /// Its formula, if it is computed.
     pub formula: Option<Formula>,
     /// The way back, newest step first.
     pub hops: Vec<Hop>,
-    /// Are there more steps than are shown?
+    /// Whether the path was cut.
     pub is_cut: bool,
 }
 
@@ -194,9 +193,9 @@ struct Walk<'a> {
     given: &'a Given,
     log: &'a Log,
     hops: Vec<Hop>,
-    /// Is everything shown?
+    /// Whether the full path is requested.
     is_full: bool,
-    /// What was followed, by place and the event that wrote it.
+    /// Visited bytes, by place and the event that wrote them.
     seen: HashSet<(ByteAt, usize)>,
     is_cut: bool,
 }
@@ -306,7 +305,7 @@ impl<'a> Walk<'a> {
             }
             let from = self.name(event, &next, false);
             hop.from = Some(from.clone());
-            // What an input tile is given is no step of the program.
+            // Binding an input tile is no step of the program.
             if hop.op.is_some() {
                 self.hops.push(hop);
             }
@@ -358,7 +357,7 @@ impl<'a> Walk<'a> {
 
     /// Follows bytes forward through everything.
     fn spread(&mut self, start: Vec<ByteAt>) {
-        // Where the element is, with the event that brought it there.
+        // The place of the element, with the event that wrote it there.
         let mut here: Vec<(ByteAt, Option<usize>)> = start.iter().map(|b| (*b, None)).collect();
         let mut left: Vec<(ByteAt, Option<usize>)> = Vec::new();
         let mut block = 0;
@@ -400,7 +399,7 @@ impl<'a> Walk<'a> {
     /// The steps of one event, element by element.
     fn arrivals(&mut self, event: usize, arrived: Vec<(ByteAt, ByteAt, Option<Function>)>) {
         let mut hops: Vec<Hop> = Vec::new();
-        // What is computed goes to whole elements, every byte of one to every byte of the other.
+        // A computed element depends on every byte of its arguments, byte for byte.
         let size = |f: &Option<Function>| match f {
             Some(Function::Converted(_)) | None => None,
             Some(f) => f.to().size().map(|n| n as usize),
@@ -448,7 +447,7 @@ impl<'a> Walk<'a> {
         here.dedup();
         for group in runs(here, |h| h.0) {
             let event = group.first().and_then(|g| g.1);
-            // That it is still in its own place is no news.
+            // A step that leaves it in its own place is not shown.
             if event.and_then(|e| log.events.get(e)).is_none_or(|e| e.now.op.is_none()) {
                 continue;
             }
@@ -476,7 +475,7 @@ fn runs<T: Copy>(mut all: Vec<T>, at: impl Fn(&T) -> ByteAt) -> Vec<Vec<T>> {
     groups
 }
 
-/// Do two bytes have the same kind of source, so that they belong together?
+/// Whether two bytes have the same kind of source, so that they are shown together.
 fn alike(a: &Source, b: &Source) -> bool {
     match (a, b) {
         (Source::Copied(a), Source::Copied(b)) => a.0 == b.0,

@@ -61,9 +61,9 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// What an intrinsic takes as a tile: a [`Tile`], or a [`TileBuf`] whose type is known at run time.
+/// The tile operands of intrinsics: a [`Tile`], or a [`TileBuf`] whose type is known at run time.
 pub trait AsTile {
-    /// What the Rust type says; nothing for a [`TileBuf`].
+    /// The facts of the Rust type; none for a [`TileBuf`].
     const KNOWN: Option<TileType>;
 
     /// The tile.
@@ -115,7 +115,7 @@ impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>
         self.buf.set_valid(rows, cols)
     }
 
-    /// The valid region, row by row; elements that nobody has written are 0 (see [`Tile::defined`]).
+    /// The valid region, row by row; unwritten elements are 0 (see [`Tile::defined`]).
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.buf.to_vec()
     }
@@ -126,13 +126,13 @@ impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>
         Ok(crate::dynamic::elements(&data.elements, data.rows, data.cols))
     }
 
-    /// For each element of the valid region, row by row: has something written it?
+    /// For each element of the valid region, row by row: whether it is written.
     pub fn defined(&self) -> Result<Vec<bool>> {
         let elements = self.elements()?;
         Ok(elements.iter().map(Option::is_some).collect())
     }
 
-    /// An element of the valid region; `None` where nobody has written it.
+    /// An element of the valid region; `None` if it is unwritten.
     pub fn get(&self, row: usize, col: usize) -> Result<Option<T>> {
         let (rows, cols) = self.valid()?;
         if row >= rows || col >= cols {
@@ -142,7 +142,7 @@ impl<L: Location, T: Element, const R: usize, const C: usize, Lay: LayoutMarker>
         Ok(self.elements()?.get(row * cols + col).copied().flatten())
     }
 
-    /// The valid region, row by row; `None` where nobody has written the element.
+    /// The valid region, row by row; `None` for unwritten elements.
     fn elements(&self) -> Result<Vec<Option<T>>> {
         let data = self.buf.data()?;
         let values: Vec<T> = crate::dynamic::elements(&data.elements, data.rows, data.cols);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tessera_isa::codec::{Number, Overflow};
 use tessera_provenance::{Term, TermId, Terms, Values};
 
-/// How many inputs are tried,
+/// The number of inputs that are tried,
 const TRIALS: u64 = 160;
 
 /// and how many results of functions may be worked out for that.
@@ -69,7 +69,7 @@ pub(crate) fn read(terms: &Terms, elem: &dyn Fn(u32) -> Elem, ids: &[TermId]) ->
     found
 }
 
-/// What some bytes are in a trial; none where they are undefined.
+/// The bytes of a trial; none if they are undefined.
 pub(crate) fn value(terms: &Terms, elem: &dyn Fn(u32) -> Elem, trial: u64, ids: &[TermId], to: Elem) -> String {
     let mut values = Values::new(terms, |input, byte| Some(input_byte(elem(input), trial, input, byte)));
     let bytes: Option<Vec<u8>> = ids.iter().map(|id| values.byte(*id)).collect();

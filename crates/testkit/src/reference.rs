@@ -11,13 +11,14 @@ mod irregular;
 mod rows;
 mod vector;
 
+use crate::definition::codec::{Beyond, encode, float, integer};
+use crate::definition::{self, Way};
 use blocks::Footprint;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, ConvType, Inst};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Fixpipe, convert};
 use tessera_isa::tile::{Loc, Tile};
 
 /// Bytes, and for each of them 0xFF where it is defined.
@@ -139,6 +140,22 @@ pub(crate) fn area([rows, cols]: [u64; 2]) -> impl Iterator<Item = [u64; 2]> {
 /// What an instruction comes to: whether undefined bytes were stored to global memory, or the broken rule.
 pub type Done = Result<bool, &'static str>;
 
+/// A scalar as an element: its low bits, or the nearest float (isa/scalar.md 2).
+pub(crate) fn scalar_bits(elem: Elem, v: Number) -> Result<u64, &'static str> {
+    match v {
+        Number::Int(v) => Ok(v as u64 & elem.mask()),
+        Number::Float(v) => encode(elem, v, Beyond::Infinite).ok_or(NO_MEANING),
+    }
+}
+
+/// The value of an element.
+pub(crate) fn number(elem: Elem, bits: u64) -> Number {
+    match (float(elem, bits), integer(elem, bits)) {
+        (Some(v), _) => Number::Float(v),
+        (None, v) => Number::Int(v.unwrap_or(0)),
+    }
+}
+
 /// What has no meaning breaks this rule.
 pub(crate) const NO_MEANING: &str = "not-executable";
 
@@ -253,7 +270,7 @@ impl<'a> Reference<'a> {
         if src.tile.loc != Loc::Acc && !is_quantized {
             let into_bias = self.inst.dst().is_some_and(|d| d.tile.loc == Loc::Bias);
             return Ok(if elem != dst {
-                Cell::result(convert(elem, dst, cell.bits), cell.is_whole(elem))
+                Cell::result(definition::convert(dst, (elem, cell.bits)).ok_or(NO_MEANING)?, cell.is_whole(elem))
             } else if into_bias && self.inst.profile != Profile::Cpu && elem == Elem::F32 {
                 let is_nan = f32::from_bits(cell.bits as u32).is_nan();
                 Cell::result(if is_nan { 0x7FC0_0000 } else { cell.bits }, cell.is_whole(elem))
@@ -261,12 +278,10 @@ impl<'a> Reference<'a> {
                 cell
             });
         }
-        let fixpipe = Fixpipe {
-            src: elem,
-            dst,
+        let way = Way {
             relu: self.inst.relu(),
             hardware_rounding: self.inst.profile != Profile::Cpu,
-            saturate_inf: false,
+            saturate_inf: self.inst.attrs.saturate_inf(),
         };
         let param = match (self.source(Role::Fp), self.inst.scalar(Role::Quant)) {
             (Ok(fp), _) => {
@@ -274,26 +289,20 @@ impl<'a> Reference<'a> {
                 if raw.defined != !0 {
                     return Err("undefined-use");
                 }
-                Some(QuantParam::vector(raw.bits))
+                // The low 13 bits of the scale count as zero (fixpipe.md 3).
+                Some(raw.bits >> 13 << 13)
             }
-            (_, Some(Number::Int(v))) => Some(QuantParam::scalar(v as u64)),
+            (_, Some(Number::Int(v))) => Some(v as u64),
             _ => None,
         };
-        if let Some(fault) = param.and_then(|p| p.check(elem, dst).err()) {
+        if let Some(fault) = param.and_then(|bits| QuantParam::scalar(bits).check(elem, dst).err()) {
             return Err(fault.rule());
         }
-        if elem == dst && !fixpipe.relu && param.is_none() {
+        if elem == dst && !way.relu && param.is_none() {
             return Ok(cell);
         }
-        if elem.bits() != 32 {
-            // Equal types on cpu (fixpipe.md 2): only ReLU is left.
-            let is_positive = match elem.decode(cell.bits) {
-                Number::Int(v) => v > 0,
-                Number::Float(v) => v > 0.0,
-            };
-            return Ok(Cell::result(if is_positive { cell.bits } else { 0 }, cell.is_whole(elem)));
-        }
-        Ok(Cell::result(fixpipe.apply(cell.bits as u32, param.as_ref()), cell.is_whole(elem)))
+        let bits = definition::fixpipe(dst, (elem, cell.bits & elem.mask()), way, param).ok_or(NO_MEANING)?;
+        Ok(Cell::result(bits, cell.is_whole(elem)))
     }
 
     /// TRESHAPE copies all bytes on cpu (ops.md 4); on hardware the two are one storage.

@@ -1,9 +1,9 @@
 //! Programs with their inputs, and what they must give.
 
-use crate::support::Npy;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Need, Program};
 use tessera_cli::Session;
 use tessera_cli::render::example::examples;
@@ -11,9 +11,16 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{Opcode, Shape};
 use tessera_isa::profile::Profile;
+use tessera_testkit::cases;
 
 /// A quantization parameter with scale 1 and a signed result (fixpipe.md 3).
 const QUANT: u64 = 1 << 46 | 0x3F80_0000;
+
+/// An array, row by row.
+pub struct Npy {
+    pub shape: Vec<u64>,
+    pub bytes: Vec<u8>,
+}
 
 /// A program with its inputs, and what it must give.
 pub struct Case {
@@ -27,34 +34,36 @@ pub struct Case {
 }
 
 impl Case {
-    /// A sample case: a folder with a program, a command line and files. `None` for command lines that are not ours.
-    pub fn sample(dir: &Path) -> Option<Case> {
-        let command = std::fs::read_to_string(dir.join("command.txt")).ok()?;
-        let mut words = command.lines().next()?.split_whitespace();
+    /// A sample case. `None` where its command line has other options.
+    pub fn sample(sample: &cases::Case) -> Option<Case> {
+        let command = &sample.commands.first()?.line;
+        let mut words = command.split_whitespace();
         let mut case = Case {
-            name: format!("case_{}", dir.file_name()?.to_string_lossy().replace('-', "_")),
-            text: std::fs::read_to_string(dir.join("program.pto")).ok()?,
+            name: format!("case_{}", sample.name.replace('-', "_")),
+            text: sample.program.clone(),
             profile: Profile::Cpu,
             inputs: BTreeMap::new(),
             scalars: BTreeMap::new(),
             expected: BTreeMap::new(),
             blocks: 1,
         };
-        let npy = |file: &str| Npy::read(&dir.join(file)).unwrap();
+        let npy = |array: &cases::Array| Npy { shape: array.shape.clone(), bytes: array.bytes.clone() };
         while let Some(word) = words.next() {
             let pair = |text: &str| text.split_once('=').map(|(a, b)| (a.to_string(), b.to_string()));
             match word {
                 "--profile" => case.profile = Profile::parse(words.next()?)?,
-                "--in" => case.inputs.extend(pair(words.next()?).map(|(name, file)| (name, npy(&file)))),
+                "--in" => case
+                    .inputs
+                    .extend(pair(words.next()?).map(|(name, file)| (name, npy(sample.input(&file).unwrap())))),
                 "--set" => case.scalars.extend(pair(words.next()?)),
                 "--out" => {
                     let (name, _) = pair(words.next()?)?;
                     // Where only a distance is promised, the command says which of the results it is.
-                    let want = match dir.join("ulp.txt").exists() {
-                        true => run(dir, &command, &name),
-                        false => npy(&format!("expected_{name}.npy")),
+                    let want = match sample.ulp.is_empty() {
+                        true => sample.expected.iter().find(|array| array.name == name).unwrap().bytes.clone(),
+                        false => run(sample, command, &name),
                     };
-                    case.expected.insert(name, want.bytes);
+                    case.expected.insert(name, want);
                 }
                 "--blocks" => case.blocks = words.next()?.parse().ok()?,
                 "--raw-in" | "--raw-out" | "--dump" => return None,
@@ -190,10 +199,12 @@ impl Case {
 }
 
 /// What a sample's own command line writes for an output.
-fn run(dir: &Path, command: &str, name: &str) -> Npy {
-    let file = std::env::temp_dir().join(format!("tessera-emit-{}-{name}.npy", std::process::id()));
+fn run(sample: &cases::Case, command: &str, name: &str) -> Vec<u8> {
+    let dir = std::env::temp_dir().join(format!("tessera-emit-{}-{}", std::process::id(), sample.name));
+    sample.write_to(&dir).unwrap();
+    let file = dir.join("result.npy");
     let mut words: Vec<String> = vec!["tessera".into()];
-    let mut given = command.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    let mut given = command.split_whitespace().skip(1);
     while let Some(word) = given.next() {
         let rest = if word == "--out" { given.next() } else { None };
         if rest.is_none() {
@@ -203,14 +214,14 @@ fn run(dir: &Path, command: &str, name: &str) -> Npy {
     words.extend(["--out".into(), format!("{name}={}", file.display())]);
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut session = Session {
-        dir: dir.to_path_buf(),
+        dir: dir.clone(),
         stdin: &mut std::io::empty(),
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
     };
     tessera_cli::run(words.into_iter().map(OsString::from), &mut session);
-    let written = Npy::read(&file).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&stderr)));
-    std::fs::remove_file(&file).unwrap();
-    written
+    let written = Array::read(&file).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&stderr)));
+    std::fs::remove_dir_all(&dir).unwrap();
+    written.bytes
 }

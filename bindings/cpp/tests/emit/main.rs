@@ -23,6 +23,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Family, Opcode};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Extent;
+use tessera_testkit::cases;
 
 /// Cases that together have every instruction and every kind of program; compiling all of them would take minutes.
 const SAMPLES: &[&str] = &[
@@ -318,18 +319,18 @@ fn samples_give_what_they_must() {
         return;
     }
     let given = std::env::var_os("TESSERA_EMIT_CASES").map(PathBuf::from);
-    let own = |folder: &str, names: &[&str]| -> Vec<PathBuf> {
-        let folder = support::root().join("../../tests").join(folder).join("legal");
-        names.iter().map(|name| folder.join(name)).collect()
+    let own = |set: &str, names: &[&str]| -> Vec<cases::Case> {
+        let all = cases::of(set, "legal").unwrap();
+        all.into_iter().filter(|case| names.contains(&case.name.as_str())).collect()
     };
-    let folders = match &given {
-        Some(folder) => files(folder),
+    let samples = match &given {
+        Some(folder) => cases::read(folder).unwrap(),
         None => [own("cases", SAMPLES), own("cases-compute", COMPUTED)].concat(),
     };
-    let (count, skipped) = run_all(folders.iter().filter_map(|d| Case::sample(d)).collect(), "samples");
+    let (count, skipped) = run_all(samples.iter().filter_map(Case::sample).collect(), "samples");
     // Every case of ours can be emitted; of other folders, what cannot is told.
     println!("{count} cases, skipped {skipped:#?}");
-    assert!(given.is_some() || (skipped.is_empty() && count == folders.len()));
+    assert!(given.is_some() || (skipped.is_empty() && count == SAMPLES.len() + COMPUTED.len()));
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub(super) struct Scope {
     pub poisoned: FxHashSet<ValueId>,
     /// Values that a listing's `tassign` has named before they are defined.
     pub forward: FxHashSet<ValueId>,
+    /// The same values, also after they were defined.
+    pub named_first: FxHashSet<ValueId>,
     /// What a reinterpreted memref counts its offset from: the value that its chain of casts starts with.
     pub bases: rustc_hash::FxHashMap<ValueId, ValueId>,
     /// Windows of views whose type is inferred: a use may say more, and has leading extents of 1 as it likes.

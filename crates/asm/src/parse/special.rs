@@ -196,6 +196,7 @@ impl Parser<'_> {
         {
             let value = self.define(name, (super::UNKNOWN, raw.span), Def::Input, raw.span);
             self.scope.forward.insert(value);
+            self.scope.named_first.insert(value);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Opcode, Text, is_micro};
+use tessera_isa::ops::{IdArray, Opcode, Text};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -198,6 +198,9 @@ impl Parser<'_> {
             let section = word.replace("pto.section_", "pto.section.");
             return self.section(results, section.trim_start_matches("pto."));
         }
+        if let Some(outcome) = self.micro(results, word) {
+            return outcome;
+        }
         let (bare, text_form) = match word.strip_prefix("pto.") {
             Some(mnemonic) => (mnemonic, TextForm::Ssa),
             None => (word, TextForm::Asm),
@@ -224,9 +227,7 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
-            Pto::Other(name)
-                if self.at_opaque() || is_micro(name) || name.contains('.') || IdArray::parse(name).is_some() =>
-            {
+            Pto::Other(name) if self.at_opaque() || name.contains('.') || IdArray::parse(name).is_some() => {
                 self.opaque(results, name)
             }
             Pto::Other(name) => self.other(results, name),

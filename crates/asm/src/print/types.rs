@@ -49,6 +49,7 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
             write!(out, "{}>", v.elem.mlir())
         }
         Type::Memref(m) => write_memref(out, m),
+        Type::Micro(ty) => write!(out, "{ty}"),
         Type::Event => out.write_str("!pto.event"),
         Type::Opaque(text) => out.write_str(text),
         Type::Scalar(s) => write_scalar(out, *s),

@@ -11,6 +11,8 @@ mod alias;
 mod cores;
 mod fifos;
 mod global;
+mod micro;
+mod micro_scope;
 mod operand;
 mod report;
 mod state;
@@ -37,6 +39,7 @@ pub fn check_program(module: &Module, func: &Func, profile: Profile) -> Vec<Diag
 fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
     cores::check(module, func, profile, report);
     fifos::check(module, func, profile, report);
+    micro_scope::check(module, func, profile, report);
     Walk::new(module, func, profile, report).run();
 }
 

@@ -110,9 +110,10 @@ impl Walk<'_> {
                     Val::Tile(id)
                 })
             }
+            Type::Ptr(..) if self.is_chip_pointer(value) => Val::Scalar(None),
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => self.global_of_type(ty, is_argument),
             Type::Scalar(_) => Val::Scalar(None),
-            Type::Event | Type::Opaque(_) => Val::None,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) => Val::None,
         };
         self.set(value, val);
     }

@@ -44,6 +44,8 @@ pub(super) struct Walk<'a> {
     pub next_auto: u32,
     /// The kind of core whose code is walked.
     pub core: Option<Core>,
+    /// Whether it has micro instructions: pointers on the chip are byte addresses then.
+    pub is_micro: bool,
     /// In code that is never reached no value means anything.
     pub dead: bool,
     /// In loops: what each instruction last passed as, since most turns ask the same.
@@ -66,6 +68,7 @@ impl<'a> Walk<'a> {
             early: FxHashMap::default(),
             next_auto: 0,
             core: if let Runs::One(core) = func.runs() { Some(core) } else { None },
+            is_micro: func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_))),
             dead: false,
             passed: FxHashMap::default(),
             visited: vec![false; func.ops.len()],
@@ -172,7 +175,9 @@ impl<'a> Walk<'a> {
 
     fn op(&mut self, op: &Op) {
         match &op.kind {
+            OpKind::Pto(opcode, _) if self.is_micro && self.chip_pointer(op, *opcode) => {}
             OpKind::Pto(opcode, form) => self.instruction(op, *opcode, *form),
+            OpKind::Micro(_) => self.micro(op),
             // What is not of the table changes tiles in unknown ways; its results are values of their types.
             OpKind::Other(_) | OpKind::Call(_) => self.set_unknowns(&op.results),
             OpKind::Constant(value) => self.constant(op, *value),

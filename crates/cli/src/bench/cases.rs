@@ -10,7 +10,7 @@ use tessera_isa::profile::Profile;
 /// One instruction with its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub name: &'static str,
     pub work: Work,
     pub yardstick: Yardstick,

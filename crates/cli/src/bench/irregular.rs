@@ -5,7 +5,7 @@ use super::yardstick::{Make, vectorised};
 use std::hint::black_box;
 use tessera::Role;
 
-/// What a case's tiles hold, what it is compared with, and the bytes that it reads and writes.
+/// The contents of a case's tiles, its baseline, and the bytes that it reads and writes.
 pub(super) type Made = (Contents, &'static str, Make, usize);
 
 pub(super) const SORT: Made = (unsorted, "std's sort of every 32 records", sort, RECORDS * (4 + 4 + 8));

@@ -33,7 +33,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
     MOVES.iter().chain(COMPUTES)
 }
 
-/// What an instruction does, in units that its yardstick has too.
+/// The work of an instruction, in units that its baseline has too.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
     /// Bytes that the formula reads, plus bytes that it writes.
@@ -42,7 +42,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// How much of it.
+    /// The amount of work.
     pub fn amount(self) -> usize {
         match self {
             Work::Bytes(n) | Work::MultiplyAdds(n) => n,
@@ -50,20 +50,20 @@ impl Work {
     }
 }
 
-/// What came out for a case.
+/// The result of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     /// Work per second, in units of 10⁹, by the instruction; undefined elements are not followed.
     pub rate: f64,
     /// The same of the yardstick.
     pub yardstick_rate: f64,
-    /// How fast the instruction is compared with its yardstick: the median of all pairs of neighbouring measurements.
+    /// The speed of the instruction relative to its baseline: the median of all pairs of neighbouring measurements.
     pub ratio: f64,
     /// The same with undefined elements followed, which is how programs run unless told otherwise.
     pub ratio_tracked: f64,
 }
 
-/// How long one measurement takes; shorter ones would measure the clock, longer ones the neighbours.
+/// The duration of one measurement; a shorter one would measure the clock, a longer one the neighbours.
 const SAMPLE: Duration = Duration::from_micros(40);
 
 /// Measures a case for about this long.

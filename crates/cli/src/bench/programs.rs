@@ -9,9 +9,9 @@ use tessera::{Elem, Error, Result};
 /// A measurement of whole programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Programs {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub name: &'static str,
-    /// What the number is.
+    /// The meaning of the number.
     pub unit: &'static str,
     measure: fn(Duration, bool) -> Result<f64>,
 }
@@ -158,8 +158,8 @@ module {{
     )
 }
 
-/// How much sooner rounds of instructions are done if they go through the data together: the median of pairs of runs. What a run
-/// does before the first round is in a short one as well, and does not count.
+/// The speed-up of instructions that go through the data together: the median of pairs of runs. A short run contains
+/// everything before the first round as well, so it is subtracted.
 fn speed_up(budget: Duration, fuses: bool, rows: u64, instructions: &[&str]) -> Result<f64> {
     let rounds = (1 << 24) / (rows * rows);
     let parse = |rounds| Program::parse(&chain(rounds, rows, instructions));
@@ -179,7 +179,7 @@ fn speed_up(budget: Duration, fuses: bool, rows: u64, instructions: &[&str]) -> 
     Ok(super::median(&mut ratios))
 }
 
-/// How much sooner two blocks are done on two cores than one after the other: the best of five of either.
+/// The speed-up of two blocks on two cores over one after the other: the best of five of either.
 fn blocks() -> Result<f64> {
     let time =
         |count: u64, blocks: u32| run(&Program::parse(&repeated(count, 64, "ttrans"))?.entry()?, 64, blocks, true);
@@ -223,7 +223,7 @@ fn plan(count: usize) -> Result<f64> {
     Ok(time * 1e3)
 }
 
-/// A function of so many layout instructions: ten mnemonics, all three forms, short and long spellings of types.
+/// A function with this many layout instructions: ten mnemonics, all three forms, short and long spellings of types.
 fn instructions(count: usize) -> String {
     const SHORT: &str = "!pto.tile_buf<vec, 64x64xf16>";
     const LONG: &str = "!pto.tile_buf<loc=vec, dtype=f16, rows=64, cols=64, v_row=64, v_col=64, blayout=row_major, \

@@ -15,7 +15,7 @@ const RING: usize = 256 << 10;
 /// Tiles start at cache lines, as automatic placement puts them.
 pub(super) const LINE: usize = 64;
 
-/// How many instructions go once around.
+/// The number of instructions of one lap.
 pub(super) fn turns(case: &Case) -> usize {
     match case.work {
         Work::Bytes(bytes) => (RING / bytes).max(2),
@@ -36,7 +36,7 @@ impl Instructions {
     /// Tiles with defined valid regions and undefined padding, and the instruction made ready on all of them.
     pub fn new(case: &Case, tracked: bool) -> Result<Self> {
         let mut engine = Engine::new(case.profile, tracked);
-        // Where the next tile of each location goes.
+        // The address of the next tile of each location.
         let mut next = [0i64; Loc::ALL.len()];
         let mut ring = Vec::new();
         for _ in 0..turns(case) {

@@ -1,4 +1,4 @@
-//! What instructions are compared with: the best plain loop for the same work, over as many bytes of the same cache.
+//! Baselines: the best plain loop for the same work, over as many bytes of the same cache.
 
 use super::ring::{Instructions, LINE, turns};
 use super::{Case, Work};
@@ -6,7 +6,7 @@ use std::hint::black_box;
 use tessera::Result;
 use tessera_kernels::memory::AlignedBytes;
 
-/// What a case is compared with.
+/// The baseline of a case.
 #[derive(Clone, Copy, Debug)]
 pub enum Yardstick {
     /// A memcpy that reads and writes as many bytes.
@@ -27,7 +27,7 @@ pub enum Yardstick {
 pub(super) type Make = fn() -> Box<dyn FnMut()>;
 
 impl Yardstick {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Yardstick::Memcpy => "memcpy",
@@ -41,7 +41,7 @@ impl Yardstick {
 /// A yardstick made ready.
 pub struct Laps {
     kind: Kind,
-    /// How often a lap does the work of one instruction.
+    /// The number of times a lap does the work of one instruction.
     turns: usize,
 }
 
@@ -78,12 +78,12 @@ impl Laps {
         Ok(Laps { kind, turns })
     }
 
-    /// How often a lap does the work of one instruction.
+    /// The number of times a lap does the work of one instruction.
     pub fn turns(&self) -> usize {
         self.turns
     }
 
-    /// Does the work of every turn once.
+    /// Does the work of one lap.
     pub fn lap(&mut self) -> Result<()> {
         match &mut self.kind {
             Kind::Memcpy(streams) => streams.each(|from, _, to| to.copy_from_slice(from)),
@@ -232,7 +232,7 @@ vectorised! {
         }
     }
 
-    /// So many multiply-adds of f32, in as many chains as hide their latency.
+    /// This many multiply-adds of f32, in as many chains as hide their latency.
     multiply_adds(count: usize) -> f32 {
         const CHAINS: usize = 10;
         let mut sums = [[0.0f32; 16]; CHAINS];

@@ -41,7 +41,7 @@ struct CaseLine<'a> {
     ratio_tracked: f64,
 }
 
-/// How fast the instruction and its yardstick are.
+/// The speed of the instruction and of its baseline.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Rates {
@@ -147,7 +147,7 @@ fn json(session: &mut Session<'_>, line: &impl Serialize) -> Result<(), Failure>
     Ok(())
 }
 
-/// What is being measured, in a line of its own that disappears again; only on a terminal.
+/// The current measurement, in a line of its own that disappears again; only on a terminal.
 struct Progress {
     done: usize,
     all: usize,

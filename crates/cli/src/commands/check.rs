@@ -197,7 +197,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
         some => format!("runs on {}", some.join(", ")),
     }];
     for part in verdicts.into_iter().flatten() {
-        // What runs nowhere is said once.
+        // An operation that no profile can run is reported once.
         if !parts.contains(&part) {
             parts.push(part);
         }

@@ -52,8 +52,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(PROGRAM_ERROR)
 }
 
-/// What differs between two instructions, if anything does. Where they stand in the text, and what tiles are called and
-/// where they lie, makes no difference.
+/// The difference between two instructions, if there is one. Their positions in the text, and the names and places of
+/// tiles, are ignored.
 fn difference(a: &Record, b: &Record) -> Option<String> {
     if a.block != b.block {
         return Some(format!("it belongs to block {} and to block {}", a.block, b.block));

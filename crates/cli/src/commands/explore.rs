@@ -9,7 +9,7 @@ use tessera::Profile;
 /// The page, made by `explorer/build`.
 const PAGE: &str = include_str!("../../assets/explorer.html");
 
-/// Where the page has what it starts with.
+/// The place in the page for its initial program.
 const GIVEN: &str = "/*GIVEN*/";
 
 #[derive(Debug, clap::Args)]

@@ -48,7 +48,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(FINE)
 }
 
-/// The grid with so many rows, as wide as it may be, and what there is to say of the layout.
+/// The grid with this many rows, as wide as it may be, and notes on the layout.
 pub fn page(tile: &Tile, rows: u64, columns: usize) -> String {
     let mut out = format!("{}\n", grid::draw(tile, rows, columns));
     for (key, text) in grid::legend(tile, "· marks padding") {

@@ -168,7 +168,7 @@ impl Loaded {
         }
     }
 
-    /// What becomes of the function of a name, or of the entry.
+    /// Applies a function to the function of a name, or to the entry.
     fn with_entry<T>(
         &self,
         session: &mut Session<'_>,

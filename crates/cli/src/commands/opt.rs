@@ -70,7 +70,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             (better.text, FINE)
         }
         Err(error) if error.kind() == ErrorKind::Undecided => {
-            // What was found goes to standard error: standard output is the program's.
+            // Findings go to standard error: standard output holds the program.
             for found in words::diagnostics(&error).iter().take(1) {
                 session.stderr.write_all(undecided(Format::Human, source, found).as_bytes())?;
             }
@@ -85,7 +85,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(code)
 }
 
-/// What a step did: a line for each change, and one for all that went.
+/// The effect of a step: a line for each change, and one for all that was removed.
 fn lines(step: &Step, source: &Source) -> Vec<String> {
     let line = |i: &Instruction| source.line(i.span);
     let changed = step.changed.iter();

@@ -193,7 +193,7 @@ fn tree(node: &Node) -> serde_json::Value {
 pub struct Record<'a> {
     /// Its place on the way.
     pub step: usize,
-    /// What happened, in a word.
+    /// The event, in a word.
     pub how: &'static str,
     /// The line of the text.
     pub line: Option<usize>,
@@ -211,7 +211,7 @@ pub struct Record<'a> {
     pub detail: Option<&'a str>,
     /// Elements that are not shown one by one.
     pub more: u64,
-    /// How often the way has split before.
+    /// The number of earlier splits of the path.
     pub depth: usize,
 }
 

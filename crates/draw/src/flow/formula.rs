@@ -6,7 +6,7 @@ use tessera_isa::ops::Role;
 use tessera_isa::sem::{self, Arg, Func, Piece, Step};
 
 impl Flow {
-    /// What an element is, as a formula of others: `dst[3, 5] = src0[3, 5] + src1[3, 5]`.
+    /// An element as a formula of others: `dst[3, 5] = src0[3, 5] + src1[3, 5]`.
     pub fn formula(&self, at: At) -> String {
         let name = |at: At| format!("{}[{}, {}]", self.name(at.operand), at.row, at.col);
         let value = |elem: Elem, bits: u64| elem.format_bits(bits);
@@ -48,7 +48,7 @@ impl Flow {
         let parts: Vec<String> = bounds(&self.sources(at)).into_iter().map(part).collect();
         let is_product = matches!(func, Func::MulAdd(_) | Func::ScaledMulAdd);
         match parts.as_slice() {
-            // What a product is added to comes first.
+            // The addend of a product comes first.
             [start, factors @ ..] if is_product && factors.len() % 2 == 0 => {
                 format!("{start} + Σ {}", factors.join(" · "))
             }
@@ -57,7 +57,7 @@ impl Flow {
         }
     }
 
-    /// How an operand is called in formulas.
+    /// The name of an operand in formulas.
     pub fn name(&self, operand: usize) -> String {
         let role = self.operands.get(operand).map(|o| o.role);
         role.map_or(String::new(), |role| if role == Role::Global { "view".into() } else { role.to_string() })

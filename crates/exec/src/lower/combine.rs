@@ -13,7 +13,7 @@ use tessera_isa::layout::Layout;
 use tessera_isa::sem::{Apply, Arg, Fixpipe, Func};
 use tessera_kernels::memory::{CombineOp, Memories};
 use tessera_kernels::nest::{DST, Map, Nest, Nests, OPERANDS, OutOfBounds, lower, read_bits};
-use tessera_kernels::{Conversion, Convert, Failure, Kernel, Level, Mapped, Params, Place, Sides};
+use tessera_kernels::{Conversion, Convert, Failure, Kernel, Level, Mapped, Params, Place, Sides, internal_error};
 
 /// Such a store, made ready.
 #[derive(Clone, Debug)]
@@ -165,7 +165,9 @@ impl Combine {
                 effect.add(Effect::STORED_UNDEFINED, true);
                 continue;
             };
-            let mut new = self.first.eval(to, &args).to_le_bytes();
+            // That both functions are defined was asked when the store was lowered.
+            let Some(new) = self.first.eval(to, &args) else { continue };
+            let mut new = new.to_le_bytes();
             let place = places.get(usize::from(self.view.operand));
             if let (Some(memory), Some(new)) =
                 (place.and_then(|place| memories.get_mut(place.memory)), new.get_mut(..self.one.len))
@@ -176,10 +178,15 @@ impl Combine {
     }
 }
 
+/// The two functions of a store that combines.
+fn combined(func: Func) -> Result<(Func, Func), Failure> {
+    func.combined().ok_or_else(|| internal_error(&format!("a store combines by a {}", func.name())))
+}
+
 impl Lowering<'_> {
     /// What is there is combined with something new; the first argument is what is there.
     pub fn combined(&mut self, apply: &Apply, to: Operand, from: SmallVec<[(Operand, Map); 3]>) -> Result<(), Failure> {
-        let (extent, elem, (op, first)) = (apply.extent, to.elem, apply.func.combined());
+        let (extent, elem, (op, first)) = (apply.extent, to.elem, combined(apply.func)?);
         let mut numbers: SmallVec<[u8; OPERANDS]> = SmallVec::from_iter([to.number]);
         numbers.extend(from.iter().map(|(operand, _)| operand.number));
         let nests = {
@@ -210,7 +217,7 @@ impl Lowering<'_> {
         let one = self.made.combines.last().filter(|last| last.op == op && last.view.elem == elem);
         let one = one.map_or_else(|| Arc::new(CombineOp::one(op, elem)), |last| last.one.clone());
         self.made.combines.push(Combine { op, first, extent, view, args, one, at_once });
-        let value = Value::Mapped(Mapped { func: apply.func, to: elem, args: typed });
+        let value = Value::Mapped(Mapped::new(apply.func, elem, typed)?);
         self.followed(&numbers, nests, value, true);
         Ok(())
     }
@@ -222,7 +229,7 @@ impl Lowering<'_> {
         to: &Operand,
         from: Option<&(Operand, Map)>,
     ) -> Result<Option<AtOnce>, Failure> {
-        let ((op, first), (from, map)) = (apply.func.combined(), from.ok_or_else(|| missing("element to read"))?);
+        let ((op, first), (from, map)) = (combined(apply.func)?, from.ok_or_else(|| missing("element to read"))?);
         let two = [to.at(apply.dst.1), from.at(*map)];
         let is_apart = to.layout.is_injective() && apply.dst.1.step == Map::SAME.step;
         let is_worth_it = is_apart && apply.extent != [1, 1];

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::Inst;
 use tessera_isa::sem;
-use tessera_kernels::memory::{Area, Memories, Memory};
+use tessera_kernels::memory::{Area, ArrayAccess, Memories};
 use tessera_kernels::nest::OutOfBounds;
 use tessera_kernels::{Failure, Plan};
 use tessera_kernels::{MemoryId, PackedKernel, Place, RowSlice, on_core};
@@ -46,6 +46,8 @@ pub struct CompiledInst {
     pub combines: Vec<Combine>,
     /// What the view of global memory touches, relative to its first element.
     pub global: Option<Area>,
+    /// What it does with the bytes of its view.
+    pub access: ArrayAccess,
     /// Does nothing depend on contents? Most instructions are such, and a loop of tiny ones notices each question.
     pub is_plain: bool,
     /// The bytes that it touches, where they can be moved later, together with those of instructions after it; else 0.
@@ -170,27 +172,15 @@ impl CompiledInst {
 
     #[inline(never)]
     fn change_defined(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
-        if self.claim(memories) { self.change_here(memories) } else { self.change_aside(memories) }
+        self.touch_view(memories)?;
+        self.change_here(memories)
     }
 
-    /// May it write where its view is? Not where that is another block's.
-    fn claim(&self, memories: &mut Memories) -> bool {
-        let (Some(area), Some(view)) = (&self.global, self.places.last()) else { return true };
-        memories.get_mut(view.memory).is_none_or(|memory| memory.claim(area.at(view.at)))
-    }
-
-    /// Writes what another block has in the array of all where nobody else does.
-    #[cold]
-    fn change_aside(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
-        let memory = self.places.last().map(|view| view.memory);
-        memory.and_then(|memory| memories.get_mut(memory)).into_iter().for_each(Memory::swap_aside);
-        let done = self.change_here(memories);
-        if let (Some(area), Some(view)) = (&self.global, self.places.last())
-            && let Some(memory) = memories.get_mut(view.memory)
-        {
-            memory.sort_out(area.at(view.at));
-        }
-        done
+    /// Makes the bytes of its view ready.
+    fn touch_view(&self, memories: &mut Memories) -> Result<(), Failure> {
+        let (Some(area), Some(view)) = (&self.global, self.places.last()) else { return Ok(()) };
+        let memory = memories.get_mut(view.memory);
+        memory.map_or(Ok(()), |memory| memory.touch(area.at(view.at), self.access))
     }
 
     fn change_here(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
@@ -240,9 +230,7 @@ impl CompiledInst {
         if self.usual.is_as_seen(memories) {
             return Some(Effect::default());
         }
-        if !self.claim(memories) {
-            return None;
-        }
+        self.touch_view(memories).ok()?;
         let effect = self.usual.holds(memories, &self.places).then(|| self.usual.written(memories, &self.places))?;
         self.usual.see(memories, &self.places);
         if self.global.is_some() {
@@ -290,18 +278,17 @@ impl CompiledInst {
         let (Some(area), Some(view)) = (&self.global, self.places.last()) else {
             return;
         };
-        let stores = |s: &DefinednessTransfer| matches!(s, DefinednessTransfer::Move(mv) if !mv.combines && usize::from(mv.dst) + 1 == self.places.len());
-        let stores = self.shadow.iter().any(stores);
-        if let Some(memory) = memories.get_mut(view.memory).filter(|_| stores) {
+        if let Some(memory) = memories.get_mut(view.memory).filter(|_| self.access.writes) {
             for (start, len) in area.at(view.at) {
                 memory.note_written(start, len);
             }
         }
     }
 
-    /// The bytes of its buffer that it touches with its view at this byte; `None` where data decides.
-    pub fn reach(&self, view: usize) -> Option<impl Iterator<Item = (usize, usize)>> {
-        (!self.is_routed()).then(|| self.global.iter().flat_map(move |area| area.at(view)))
+    /// Whether a step writes the view, other than by combining.
+    pub fn writes_view(&self) -> bool {
+        let stores = |s: &DefinednessTransfer| matches!(s, DefinednessTransfer::Move(mv) if !mv.combines && usize::from(mv.dst) + 1 == self.places.len());
+        self.global.is_some() && self.shadow.iter().any(stores)
     }
 
     pub fn global_span(&self) -> Option<(i64, i64)> {

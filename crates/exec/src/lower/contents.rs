@@ -11,7 +11,7 @@ use tessera_isa::ops::{Role, RuleKind};
 use tessera_isa::sem::Func;
 use tessera_kernels::memory::{Area, Memories, Memory};
 use tessera_kernels::nest::{Map, read_bits};
-use tessera_kernels::{Failure, Place, failure};
+use tessera_kernels::{Failure, Place, failure, internal_error};
 
 /// Hardware computes remainders of i32 in f32: exactly up to here.
 const EXACT: i128 = 1 << 24;
@@ -50,6 +50,9 @@ impl ContentRule {
         let rules = inst.op.info().rules.iter().filter(|r| r.on.has(inst.profile));
         for rule in rules {
             let (func, positions) = match rule.kind {
+                RuleKind::Zero if func.divisors().is_empty() => {
+                    return Err(internal_error(&format!("{} asks for a divisor of a {}", rule.id, func.name())));
+                }
                 RuleKind::Zero => (Some(func), func.divisors()),
                 RuleKind::Range if to == Elem::I32 => (None, &[0, 1][..]),
                 _ => continue,
@@ -69,7 +72,7 @@ impl ContentRule {
         let [(n, ContentArg::Scalar(elem, bits))] = self.args.as_slice() else { return None };
         let mut args = [(*elem, 1); 2];
         *args.get_mut(*n)? = (*elem, *bits);
-        self.func?.is_by_zero(&args).then(|| failure(self.rule, "the scalar is 0, and it divides", HELP))
+        self.func?.is_by_zero(args.get(..=*n)?).then(|| failure(self.rule, "the scalar is 0, and it divides", HELP))
     }
 
     /// The first element that breaks the rule.
@@ -114,13 +117,15 @@ impl ContentRule {
     fn by_zero(&self, func: Func, at: [u64; 2], memories: &Memories, places: &[Place]) -> Option<Diagnostic> {
         let mut args = [(Elem::I8, 1); 2];
         let mut names: SmallVec<[String; 2]> = SmallVec::new();
+        let mut last = 0;
         for (n, arg) in &self.args {
+            last = *n;
             let (name, elem, bits) = arg.at(at, memories, places)?;
             *args.get_mut(*n)? = (elem, bits);
             names.push(format!("{name} is {}", integer(elem, bits)));
         }
         let what = format!("{}, and the {} has no value", names.join(" and "), func.name());
-        func.is_by_zero(&args).then(|| Diagnostic::error(self.rule, what).help(HELP))
+        func.is_by_zero(args.get(..=last)?).then(|| Diagnostic::error(self.rule, what).help(HELP))
     }
 }
 

@@ -12,9 +12,10 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AccToVec, Inst, TileArg};
 use tessera_isa::layout::{Axis, Digit, Layout};
+use tessera_isa::ops::{Effect, Role};
 use tessera_isa::sem::{Apply, Arg, Fixpipe, Func, Map, Quant, Rect, Reduce, Side, Step};
 use tessera_isa::tile::BLayout;
-use tessera_kernels::memory::Area;
+use tessera_kernels::memory::{Area, ArrayAccess};
 use tessera_kernels::nest::{self, DST, Nests, OPERANDS, SRC, lower, lower_copy, lower_fill};
 use tessera_kernels::{Conversion, Failure, Mapped, PackedKernel, PackedOp, Params};
 use tessera_kernels::{Plan, PlanStep};
@@ -51,6 +52,7 @@ impl CompiledInst {
             warning: None,
             combines: Vec::new(),
             global: None,
+            access: ArrayAccess::default(),
             is_plain: false,
             shared: 0,
         };
@@ -64,10 +66,22 @@ impl CompiledInst {
         let view = at.global.map(|_| made.places.len() - 1);
         let followed = if at.tracked { made.shadow.as_slice() } else { &[] };
         made.usual = AllDefined::new(followed, &made.places, view);
+        made.access = match made.global {
+            Some(_) => {
+                ArrayAccess { reads: reads_view(inst), writes: made.writes_view(), combines: !made.combines.is_empty() }
+            }
+            None => ArrayAccess::default(),
+        };
         made.is_plain = made.reads_no_contents();
         made.shared = made.shares();
         Ok(made)
     }
+}
+
+/// Whether an instruction reads its view: a load does, and so does a store of elements that share bytes with others.
+fn reads_view(inst: &Inst) -> bool {
+    let is_load = inst.op.effect(inst.form, Role::Global) != Effect::Write;
+    is_load || inst.global.as_ref().is_some_and(|view| view.elem.is_fp4())
 }
 
 pub fn missing(what: &str) -> Failure {
@@ -190,10 +204,11 @@ impl Lowering<'_> {
             func => {
                 let mut elements = from.iter().map(|(operand, _)| operand.elem);
                 let arg = |arg: &Arg| match arg {
-                    Arg::Element(..) => (elements.next().unwrap_or(dst), None),
-                    Arg::Scalar(elem, bits) => (*elem, Some(*bits)),
+                    Arg::Element(..) => Some((elements.next()?, None)),
+                    Arg::Scalar(elem, bits) => Some((*elem, Some(*bits))),
                 };
-                let mapped = Mapped { func, to: dst, args: apply.args.iter().map(arg).collect() };
+                let args: Option<_> = apply.args.iter().map(arg).collect();
+                let mapped = Mapped::new(func, dst, args.ok_or_else(|| missing("element to read"))?)?;
                 let (mut numbers, mut operands): (SmallVec<[u8; OPERANDS]>, SmallVec<[_; OPERANDS]>) =
                     (SmallVec::from_iter([to.number]), SmallVec::from_iter([two[0]]));
                 numbers.extend(from.iter().map(|(operand, _)| operand.number));

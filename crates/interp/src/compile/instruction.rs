@@ -19,6 +19,10 @@ impl Compiler<'_> {
         form: Form,
         code: &mut Vec<Code>,
     ) -> Result<(), Failure> {
+        if let Some(support) = self.program.is_micro.then(|| self.chip_pointer(op, opcode)).transpose()?.flatten() {
+            code.push(Code::Support(id, Box::new(Support::Micro(support))));
+            return Ok(());
+        }
         let result = op.results.first().copied();
         let wanted = |c: &Self, role| c.role(op, role)?.ok_or_else(|| lacks(op, "an operand"));
         let tile = |c: &Self| op.values().find_map(|v| c.var(v).tile()).ok_or_else(|| lacks(op, "a tile"));

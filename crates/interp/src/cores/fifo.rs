@@ -7,7 +7,7 @@ use super::super::code::{Channel, InstTemplate, Pop, Push, TileSlot};
 use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use tessera_check::fifo;
-use tessera_exec::engine::{Global, TileId, is_valid_set};
+use tessera_exec::engine::{CachedInst, Global, TileId, is_valid_set};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, ViewTag, ViewTags};
@@ -15,6 +15,7 @@ use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Dir;
 use tessera_isa::tile::{Loc, Tile};
+use tessera_kernels::memory::ArrayAccess;
 use tessera_kernels::{Failure, MemoryId, Place, failure, internal_error, on_core};
 
 /// What would be wrong if a FIFO that was compiled were not there.
@@ -226,9 +227,6 @@ impl Exec<'_> {
         pushed: &[Pushed],
         (id, valid): (TileId, [u64; 2]),
     ) -> Result<(), Failure> {
-        if self.foresight.is_some() {
-            return Ok(());
-        }
         for (half, waits) in (0u64..).zip(pushed) {
             let Some(from) = pop.stages.get(waits.number).copied() else { continue };
             self.engine.put_tile(from, stage(channel, slot, half), waits.valid)?;
@@ -261,7 +259,10 @@ impl Exec<'_> {
         };
         let first = if channel.dir == Dir::V2c { half_at(channel, half, valid) } else { [0, 0] };
         let view = self.slot_view(push.global, channel, slot, elem, whole, (first, valid))?;
-        let before = self.other_push(push, channel, number, half).then(|| self.bytes_of(&view, whole)).flatten();
+        let before = match self.other_push(push, channel, number, half) {
+            true => self.bytes_of(&view, whole)?,
+            false => None,
+        };
         if self.cx.blocks > 1 {
             self.engine.memories.set_writer(at.0);
         }
@@ -271,7 +272,7 @@ impl Exec<'_> {
         if undefined {
             self.warn_undefined(at, push.src, "is pushed");
         }
-        if before.is_some_and(|before| self.bytes_of(&view, whole).is_some_and(|after| before != after)) {
+        if before.is_some() && before != self.bytes_of(&view, whole)? {
             let what = format!("V0 and V1 push different bytes into slot {slot} of {}, whole tiles both", channel.name);
             return Err(failure("fifo-split", what, "split the tile between them, or push the same"));
         }
@@ -285,10 +286,13 @@ impl Exec<'_> {
         channel.dir == Dir::V2c && channel.split == 0 && other
     }
 
-    fn bytes_of(&self, view: &Global, extent: [u64; 2]) -> Option<Vec<u8>> {
-        let start = view.byte()?;
+    fn bytes_of(&mut self, view: &Global, extent: [u64; 2]) -> Result<Option<Vec<u8>>, Failure> {
+        let (Some(start), Some(memory)) = (view.byte(), self.engine.memories.get_mut(view.buffer)) else {
+            return Ok(None);
+        };
         let len = view.elem.bytes_of(extent[0].saturating_mul(extent[1])) as usize;
-        Some(self.engine.memories.get(view.buffer)?.bytes().get(start..start + len)?.to_vec())
+        memory.touch([(start, len)].into_iter(), ArrayAccess::READS)?;
+        Ok(memory.bytes().get(start..start.saturating_add(len)).map(<[u8]>::to_vec))
     }
 
     /// a2a3: a copy of the slot, or of its half.
@@ -357,18 +361,17 @@ impl Exec<'_> {
 
     /// Moves a tile between its place and a view; tells whether undefined bytes were stored.
     fn transfer(&mut self, cache: usize, inst: Inst, tile: (Role, TileId), view: &Global) -> Result<bool, Failure> {
-        self.foresee_bytes()?;
         let cache = self.cx.program.sites.len() + cache;
         let mut key = std::mem::take(&mut self.engine.key);
         key.0.clear();
-        key.tile(self.engine.object(tile.1)?);
+        key.tile(tile.0, self.engine.object(tile.1)?);
         key.view(view, if view.grows { u64::MAX } else { view.elements(&self.engine.memories) });
         self.engine.key = key;
         self.engine.issued += 1;
-        if !self.engine.is_ready(cache, &inst, Some(view))? {
-            let full = self.engine.instruction(inst.clone(), &[tile], Some(view))?;
-            let prepared = self.engine.lowered(&full, &[tile], Some(view.buffer))?;
-            self.engine.keep(cache, None, prepared, Vec::new());
+        if !self.engine.is_compiled(cache, &inst, Some(view))? {
+            let whole = self.engine.instruction(inst.clone(), [tile], Some(view))?;
+            let compiled = self.engine.lowered(&whole, Some(view.buffer))?;
+            self.engine.keep(cache, CachedInst::new(whole, None, compiled, Vec::new()));
             self.engine.fits(cache, &inst, view)?;
         }
         let start = self.engine.start(cache, Some(view))?;

@@ -10,7 +10,7 @@ mod links;
 mod token;
 
 pub use links::{Links, Wait};
-use tessera_kernels::memory::{BlockWrites, Log, Memories, Memory};
+use tessera_kernels::memory::{ArrayAccess, BlockWrites, Memories};
 use tessera_kernels::{Failure, MemoryId};
 
 use super::Run;
@@ -109,7 +109,6 @@ impl<'a> Cores<'a> {
             }
             std::mem::swap(&mut a.recorder, &mut b.recorder);
             std::mem::swap(&mut a.observer, &mut b.observer);
-            std::mem::swap(&mut a.foresight, &mut b.foresight);
             self.at = to;
         }
         let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
@@ -124,6 +123,10 @@ impl<'a> Cores<'a> {
     pub fn begin(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
         self.restart(run, buffers, block)?;
         if run.record {
+            // The recorder compares all bytes.
+            for memory in self.memories().into_iter().flat_map(Memories::buffers_mut) {
+                memory.touch([(0, usize::MAX)].into_iter(), ArrayAccess::READS)?;
+            }
             self.turn(0)?.recorder = Some(Box::new(Recorder::new(buffers.iter().map(|b| b.value))));
             for n in (0..self.list.len()).rev() {
                 self.turn(n)?.record_start();
@@ -201,19 +204,13 @@ impl<'a> Cores<'a> {
         self.list.get_mut(self.at).and_then(|exec| exec.links.as_deref_mut())
     }
 
-    /// What was written to every buffer since somebody watches; then they are as they were.
-    pub fn take_written(&mut self, buffers: &[Buffer]) -> Vec<BlockWrites> {
+    /// What the block wrote, by buffer; then they are as they were before it.
+    pub fn end_block(&mut self, buffers: &[Buffer]) -> Vec<BlockWrites> {
         let Some(memories) = self.memories() else { return Vec::new() };
         let memory = |(k, buffer): (u32, &Buffer)| {
-            memories.get_mut(MemoryId::buffer(k)).map(|memory| memory.take_written(&buffer.memory))
+            memories.get_mut(MemoryId::buffer(k)).map(|memory| memory.end_block(&buffer.memory))
         };
         (0..).zip(buffers).filter_map(memory).collect()
-    }
-
-    /// What the block leaves to be combined with arrays that blocks take turns with.
-    pub fn take_logs(&mut self) -> Vec<Log> {
-        let buffers = self.memories().into_iter().flat_map(Memories::buffers_mut);
-        buffers.filter_map(Memory::take_log).collect()
     }
 
     /// Nobody can run, and not all have ended.

@@ -271,7 +271,7 @@ impl Own {
     fn combine(&mut self, at: (usize, usize), func: Func, fresh: Option<u64>) {
         let Some(fresh) = fresh else { return };
         let old = &mut self.arrays[at.0][at.1];
-        *old = func.eval(self.elem, &[(self.elem, *old), (self.elem, fresh)]);
+        *old = func.eval(self.elem, &[(self.elem, *old), (self.elem, fresh)]).unwrap();
         if !self.written[at.0][at.1] {
             self.combined.push((at, func, fresh));
         }
@@ -280,7 +280,7 @@ impl Own {
     fn leave(self, all: &mut [Vec<u64>]) {
         for (at, func, fresh) in self.combined {
             let old = &mut all[at.0][at.1];
-            *old = func.eval(self.elem, &[(self.elem, *old), (self.elem, fresh)]);
+            *old = func.eval(self.elem, &[(self.elem, *old), (self.elem, fresh)]).unwrap();
         }
         for ((all, own), written) in all.iter_mut().zip(self.arrays).zip(self.written) {
             for (n, _) in written.iter().enumerate().filter(|(_, written)| **written) {

@@ -4,10 +4,10 @@ use super::{Fixpipe, Reduced, Rounding, Saturation, convert, cvt, math, matrix};
 use crate::codec::{Number, Overflow, QuantParam};
 use crate::elem::Elem;
 use crate::inst::Cmp;
+use smallvec::SmallVec;
 
 /// A function of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Func {
     /// The bits as they are.
     Bits,
@@ -152,225 +152,321 @@ impl Quant {
     }
 }
 
+/// An element: its type and its bits.
+type Typed = (Elem, u64);
+
+/// Why a function has no value for some arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoValue {
+    /// It is not defined on these types, or on this number of arguments.
+    Undefined,
+    /// An integer is divided by zero (`-zero`).
+    ByZero,
+}
+
+/// The arguments of a function and the type of its result: which domain a function is defined on, said by the name of the
+/// method that computes it. On any other domain, and with any other number of arguments, it is not defined.
+struct Call<'a> {
+    to: Elem,
+    args: &'a [Typed],
+}
+
+impl Call<'_> {
+    /// As many arguments as the function takes.
+    fn typed<const N: usize>(&self) -> Result<[Typed; N], NoValue> {
+        self.args.try_into().map_err(|_| NoValue::Undefined)
+    }
+
+    /// Of bits, whatever they mean.
+    fn bits<const N: usize>(&self, f: impl FnOnce([u64; N]) -> u64) -> Result<u64, NoValue> {
+        Ok(f(self.typed()?.map(|(_, bits)| bits)) & self.to.mask())
+    }
+
+    /// Of floats alone: widened to f32, computed there, and rounded once.
+    fn floats<const N: usize>(&self, f: impl FnOnce([f32; N]) -> f32) -> Result<u64, NoValue> {
+        let args = self.typed()?;
+        if !self.to.is_float() || !args.iter().all(|(elem, _)| elem.is_float()) {
+            return Err(NoValue::Undefined);
+        }
+        Ok(self.to.encode_f32(f(args.map(real)), Overflow::Infinity))
+    }
+
+    /// Of integers alone: exact, of which the low bits count.
+    fn divided<const N: usize>(&self, f: impl FnOnce([i128; N]) -> Result<i128, NoValue>) -> Result<u64, NoValue> {
+        let mut values = [0; N];
+        for (value, (elem, bits)) in values.iter_mut().zip(self.typed::<N>()?) {
+            let Number::Int(v) = elem.decode(bits) else { return Err(NoValue::Undefined) };
+            *value = v;
+        }
+        if self.to.is_float() { Err(NoValue::Undefined) } else { Ok(f(values)? as u64 & self.to.mask()) }
+    }
+
+    /// Of integers alone, each of which has a result.
+    fn integers<const N: usize>(&self, f: impl FnOnce([i128; N]) -> i128) -> Result<u64, NoValue> {
+        self.divided(|args| Ok(f(args)))
+    }
+
+    /// Of floats or of integers.
+    fn numbers<const N: usize>(
+        &self,
+        floats: impl FnOnce([f32; N]) -> f32,
+        integers: impl FnOnce([i128; N]) -> i128,
+    ) -> Result<u64, NoValue> {
+        if self.to.is_float() { self.floats(floats) } else { self.integers(integers) }
+    }
+
+    /// Of floats, or of integers that may be divided by zero.
+    fn quotients<const N: usize>(
+        &self,
+        floats: impl FnOnce([f32; N]) -> f32,
+        integers: impl FnOnce([i128; N]) -> Option<i128>,
+    ) -> Result<u64, NoValue> {
+        if self.to.is_float() {
+            return self.floats(floats);
+        }
+        self.divided(|args| integers(args).ok_or(NoValue::ByZero))
+    }
+
+    /// Of a float's bits, or of an integer.
+    fn sign(&self, float: impl FnOnce(u64) -> u64, integer: impl FnOnce(i128) -> i128) -> Result<u64, NoValue> {
+        let [(elem, bits)] = self.typed()?;
+        match self.to.is_float() {
+            true if elem == self.to => Ok(float(bits) & self.to.mask()),
+            true => Err(NoValue::Undefined),
+            false => self.integers(|[x]| integer(x)),
+        }
+    }
+
+    /// Out of an accumulator (fixpipe.md 4). Only `cpu` moves types that are no accumulator's, and those keep theirs.
+    fn fixpipe(&self, fixpipe: impl FnOnce(Elem) -> Fixpipe, quant: Option<Quant>) -> Result<u64, NoValue> {
+        let [(src, x), param @ ..] = self.args else { return Err(NoValue::Undefined) };
+        let param = match (quant, param) {
+            (None, []) => None,
+            (Some(quant), [(_, bits)]) => Some(quant.param(*bits)),
+            _ => return Err(NoValue::Undefined),
+        };
+        let (fixpipe, is_kept) = (fixpipe(*src), *src == self.to && param.is_none());
+        match (is_kept, *src) {
+            (true, elem) if fixpipe.relu => Ok(super::fixpipe::relu(elem, x & elem.mask())),
+            (true, elem) => Ok(x & elem.mask()),
+            (false, Elem::F32 | Elem::I32) => Ok(fixpipe.apply(*x as u32, param.as_ref())),
+            (false, _) => Err(NoValue::Undefined),
+        }
+    }
+}
+
 impl Func {
-    /// The bits of the element of type `to` that some arguments become; each is its type and its bits. Without the
-    /// arguments that the function takes there is no value, and the answer is 0.
+    /// The bits of the element of type `to` that some arguments become; each is its type and its bits. There is none where
+    /// the function is not defined on these types or on this number of arguments: what the table makes legal is defined.
     ///
     /// Floats are widened to f32, computed there with each operation rounded to nearest even, and rounded once more to
-    /// `to`; a NaN comes out canonical. Integers wrap (elementwise.md 3, reduce.md 5, matrix.md 1).
+    /// `to`; a NaN comes out canonical. Integers wrap (elementwise.md 3, reduce.md 5, matrix.md 1). An integer divided by
+    /// zero counts as 0: the instruction is refused (`-zero`), or its divisor and with it the result is undefined.
     ///
     /// ```
     /// use tessera_isa::elem::Elem;
     /// use tessera_isa::sem::Func;
     ///
     /// let (one, tiny) = ((Elem::F16, 0x3C00), (Elem::F16, 0x0001));
-    /// assert_eq!(Func::Add.eval(Elem::F16, &[one, one]), 0x4000);
-    /// assert_eq!(Func::Add.eval(Elem::F16, &[one, tiny]), 0x3C00);
-    /// assert_eq!(Func::Add.eval(Elem::U8, &[(Elem::U8, 200), (Elem::U8, 100)]), 44);
+    /// assert_eq!(Func::Add.eval(Elem::F16, &[one, one]), Some(0x4000));
+    /// assert_eq!(Func::Add.eval(Elem::F16, &[one, tiny]), Some(0x3C00));
+    /// assert_eq!(Func::Add.eval(Elem::U8, &[(Elem::U8, 200), (Elem::U8, 100)]), Some(44));
+    /// assert_eq!(Func::Add.eval(Elem::U8, &[(Elem::U8, 200)]), None);
+    /// assert_eq!(Func::Xor.eval(Elem::F16, &[one, tiny]), None);
     /// ```
-    pub fn eval(self, to: Elem, args: &[(Elem, u64)]) -> u64 {
-        match (self, args) {
-            (Func::Bits | Func::LowBytes, [(_, x)]) => x & to.mask(),
-            (Func::Convert, [(from, x)]) => convert(*from, to, *x),
-            (Func::Cvt { rounding, saturation }, [(from, x)]) => cvt(*from, to, *x, rounding, saturation),
-            // Only cpu moves other types, and those keep theirs (fixpipe.md 2).
-            (Func::Fixpipe { relu, .. }, [(src, x), ..]) if src.bits() != 32 => {
-                if relu {
-                    super::fixpipe::relu(to, *x & to.mask())
-                } else {
-                    x & to.mask()
-                }
+    pub fn eval(self, to: Elem, args: &[(Elem, u64)]) -> Option<u64> {
+        match self.value(to, args) {
+            Ok(bits) => Some(bits),
+            Err(NoValue::ByZero) => Some(0),
+            Err(NoValue::Undefined) => None,
+        }
+    }
+
+    /// Whether the function is defined on arguments of these types.
+    pub fn is_defined(self, to: Elem, args: &[Elem]) -> bool {
+        let zeros: SmallVec<[Typed; 4]> = args.iter().map(|elem| (*elem, 0)).collect();
+        self.eval(to, &zeros).is_some()
+    }
+
+    /// Whether an integer function has no result for these arguments (`-zero`).
+    pub fn is_by_zero(self, args: &[(Elem, u64)]) -> bool {
+        args.first().is_some_and(|(elem, _)| self.value(*elem, args) == Err(NoValue::ByZero))
+    }
+
+    /// The definition: a function without an arm does not compile.
+    fn value(self, to: Elem, args: &[Typed]) -> Result<u64, NoValue> {
+        let call = Call { to, args };
+        let then = |func: Func, to: Elem, args: &[Typed]| func.value(to, args);
+        match self {
+            Func::Bits | Func::LowBytes => call.bits(|[x]| x),
+            Func::Convert => call.typed().map(|[(from, x)]| convert(from, to, x)),
+            Func::Cvt { rounding, saturation } => {
+                call.typed().map(|[(from, x)]| cvt(from, to, x, rounding, saturation))
             }
-            (Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant }, [(src, x), param @ ..]) => {
-                let fixpipe = Fixpipe { src: *src, dst: to, relu, hardware_rounding, saturate_inf };
-                let param = quant.zip(param.first()).map(|(quant, (_, bits))| quant.param(*bits));
-                fixpipe.apply(*x as u32, param.as_ref())
+            Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant } => {
+                call.fixpipe(|src| Fixpipe { src, dst: to, relu, hardware_rounding, saturate_inf }, quant)
             }
-            (Func::FixpipeAdd { .. }, [old, new @ ..]) => {
-                let (op, first) = self.combined();
-                op.eval(to, &[*old, (to, first.eval(to, new))])
+            Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant } => {
+                let [old, new @ ..] = args else { return Err(NoValue::Undefined) };
+                let new = then(Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant }, to, new)?;
+                then(Func::Add, to, &[*old, (to, new)])
             }
-            (Func::Compare(cmp), pairs) => {
-                let holds = pairs.as_chunks().0.iter().map(|[x, y]| u64::from(compare(cmp, *x, *y)));
-                holds.enumerate().fold(0, |byte, (bit, holds)| byte | holds << bit)
+            Func::Abs => call.sign(|x| x & to.mask() >> 1, i128::abs),
+            Func::Neg => call.sign(|x| x ^ (to.mask() ^ to.mask() >> 1), |x| -x),
+            Func::Not => call.integers(|[x]| !x),
+            Func::Relu => call.numbers(|[x]| if x > 0.0 || x.is_nan() { x } else { 0.0 }, |[x]| x.max(0)),
+            Func::Recip => call.quotients(|[x]| 1.0 / x, |[x]| 1i128.checked_div(x)),
+            Func::Exp => call.floats(|[x]| math::exp(x)),
+            Func::Log => call.floats(|[x]| math::log(x)),
+            Func::Sqrt => call.floats(|[x]| x.sqrt()),
+            Func::Rsqrt => call.floats(|[x]| math::rsqrt(x)),
+            Func::Add => call.numbers(|[x, y]| x + y, |[x, y]| x + y),
+            Func::Sub => call.numbers(|[x, y]| x - y, |[x, y]| x - y),
+            Func::Mul => call.numbers(|[x, y]| x * y, |[x, y]| x.wrapping_mul(y)),
+            Func::Div => call.quotients(|[x, y]| x / y, |[x, y]| x.checked_div(y)),
+            // Either zero has the reciprocal +inf (isa/scalar.md 3).
+            Func::MulRecip => call.floats(|[x, y]| x * (1.0 / if y == 0.0 { 0.0 } else { y })),
+            // The sign of the divisor; i64 keeps the dividend's (isa/elementwise.md 7).
+            Func::Rem => call.quotients(
+                |[x, y]| math::rem(x, y),
+                |[x, y]| {
+                    let r = x.checked_rem(y)?;
+                    Some(if to != Elem::I64 && r != 0 && (r < 0) != (y < 0) { r + y } else { r })
+                },
+            ),
+            Func::Fmod => call.quotients(|[x, y]| math::fmod(x, y), |[x, y]| x.checked_rem(y)),
+            Func::Pow => call.quotients(|[x, y]| math::pow(x, y), |[x, y]| power(x, y)),
+            Func::Max => {
+                call.numbers(|[x, y]| ordered(x, y, x > y || (x == y && y.is_sign_negative())), |[x, y]| x.max(y))
             }
-            (Func::Select { bit }, [(_, mask), (_, x), (_, y)]) => {
-                if mask >> bit & 1 == 1 {
-                    *x
-                } else {
-                    *y
-                }
+            Func::Min => {
+                call.numbers(|[x, y]| ordered(x, y, x < y || (x == y && x.is_sign_negative())), |[x, y]| x.min(y))
             }
-            (Func::MulThenAdd { relu }, [x, y, z]) => {
-                let sum = Func::Add.eval(to, &[(to, Func::Mul.eval(to, &[*x, *y])), *z]);
-                if relu { Func::Relu.eval(to, &[(to, sum)]) } else { sum }
+            Func::And => call.integers(|[x, y]| x & y),
+            Func::Or => call.integers(|[x, y]| x | y),
+            Func::Xor => call.integers(|[x, y]| x ^ y),
+            Func::Shl => call.integers(|[x, y]| x << shift_count(to, y)),
+            Func::Shr => call.integers(|[x, y]| x >> shift_count(to, y)),
+            Func::Prelu => call.floats(|[x, y]| if x > 0.0 { x } else { y * x }),
+            Func::ExpDif => call.floats(|[x, y]| math::exp(x - y)),
+            Func::AddAdd => call.numbers(|[x, y, z]| (x + y) + z, |[x, y, z]| x + y + z),
+            Func::SubAdd => call.numbers(|[x, y, z]| (x - y) + z, |[x, y, z]| x - y + z),
+            Func::Axpy => call.floats(|[x, y, z]| z + x * y),
+            Func::MulThenAdd { relu } => {
+                let [x, y, z] = call.typed()?;
+                let sum = then(Func::Add, to, &[(to, then(Func::Mul, to, &[x, y])?), z])?;
+                if relu { then(Func::Relu, to, &[(to, sum)]) } else { Ok(sum) }
             }
-            (Func::ReluConvert { subtracts }, [x, y]) => {
-                let from = x.0;
-                let sum = if subtracts { Func::Sub } else { Func::Add }.eval(from, &[*x, *y]);
-                let kept = Func::Relu.eval(from, &[(from, sum)]);
-                if from == to { kept } else { cvt(from, to, kept, Rounding::CastRint, Some(Saturation::On)) }
+            Func::ReluConvert { subtracts } => {
+                let [x, y] = call.typed()?;
+                let sum = then(if subtracts { Func::Sub } else { Func::Add }, x.0, &[x, y])?;
+                let kept = then(Func::Relu, x.0, &[(x.0, sum)])?;
+                Ok(if x.0 == to { kept } else { cvt(x.0, to, kept, Rounding::CastRint, Some(Saturation::On)) })
             }
-            (Func::AddDequantizeRelu { saturates }, [x, y, scale]) => {
-                let sum = integer((Elem::I32, Func::Add.eval(Elem::I32, &[*x, *y])));
+            Func::AddDequantizeRelu { saturates } => {
+                let [x, y, scale] = call.typed()?;
+                let sum = then(Func::Add, Elem::I32, &[x, y])? as i32;
                 let overflow = if saturates { Overflow::Saturate } else { Overflow::Infinity };
-                Func::Relu.eval(to, &[(to, to.encode_f32(sum as f32 * float(*scale), overflow))])
+                then(Func::Relu, to, &[(to, to.encode_f32(sum as f32 * real(scale), overflow))])
             }
-            (Func::Quantize, [x, f, offset @ ..]) => {
-                let product = float(*x) * float(*f);
-                quantize(to, offset.first().map_or(product, |o| product + float(*o)))
+            Func::MulAdd(reduced) => call.numbers(
+                |[s, x, y]| {
+                    let round = |v: f32| reduced.map_or(v, |by| f32::from_bits(by.round(v.to_bits())));
+                    round(x).mul_add(round(y), s)
+                },
+                |[s, x, y]| s.wrapping_add(x.wrapping_mul(y)),
+            ),
+            Func::ScaledMulAdd => call.typed().map(|[s, x, y, ex, ey]| {
+                let sum = matrix::scaled_mul_add(real(s), [x, y, ex, ey].map(value_of));
+                to.encode_f32(sum, Overflow::Infinity)
+            }),
+            Func::Quantize => match *args {
+                [x, f] => Ok(quantize(to, real(x) * real(f))),
+                [x, f, offset] => Ok(quantize(to, real(x) * real(f) + real(offset))),
+                _ => Err(NoValue::Undefined),
+            },
+            Func::Dequantize => {
+                call.typed().map(|[x, o, s]| to.encode_f32((real(x) - real(o)) * real(s), Overflow::Infinity))
             }
-            // The sign bit alone, also of a NaN.
-            (Func::Abs, [(_, x)]) if to.is_float() => x & (to.mask() >> 1),
-            (Func::Neg, [(_, x)]) if to.is_float() => x ^ (to.mask() ^ to.mask() >> 1),
-            _ if to.is_float() => to.encode_f32(self.of_floats(args), Overflow::Infinity),
-            _ => self.of_integers(to, args) as u64 & to.mask(),
+            Func::Compare(cmp) => match args.as_chunks() {
+                (pairs @ [_, ..], []) if pairs.len() <= 8 && pairs.iter().all(|[x, y]| is_alike(*x, *y)) => {
+                    let holds = pairs.iter().map(|[x, y]| u64::from(compare(cmp, *x, *y)));
+                    Ok(holds.enumerate().fold(0, |byte, (bit, holds)| byte | holds << bit))
+                }
+                _ => Err(NoValue::Undefined),
+            },
+            Func::Select { bit } => {
+                call.typed().map(|[(_, mask), (_, x), (_, y)]| if mask >> bit & 1 == 1 { x } else { y })
+            }
+            Func::Arg { greatest, value } => {
+                let (place, (elem, bits)) = best(greatest, args.iter().copied()).ok_or(NoValue::Undefined)?;
+                match (value, elem == to) {
+                    (false, _) => Ok(place & to.mask()),
+                    (true, true) => Ok(bits),
+                    (true, false) => Err(NoValue::Undefined),
+                }
+            }
         }
     }
 
     /// A function that combines what is there with something new, as the two functions that it is made of: what becomes of
-    /// the two, and what becomes of the new one first.
-    pub fn combined(self) -> (Func, Func) {
+    /// the two, and what becomes of the new one first. Others combine nothing.
+    pub fn combined(self) -> Option<(Func, Func)> {
         match self {
             Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant } => {
-                (Func::Add, Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant })
+                Some((Func::Add, Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant }))
             }
-            other => (other, Func::Bits),
-        }
-    }
-
-    fn of_floats(self, args: &[(Elem, u64)]) -> f32 {
-        let value = |n: usize| args.get(n).map_or(0.0, |arg| float(*arg));
-        let (x, y, z) = (value(0), value(1), value(2));
-        match self {
-            Func::Relu if x > 0.0 || x.is_nan() => x,
-            Func::Relu => 0.0,
-            Func::Recip => 1.0 / x,
-            Func::Exp => math::exp(x),
-            Func::Log => math::log(x),
-            Func::Sqrt => x.sqrt(),
-            Func::Rsqrt => math::rsqrt(x),
-            Func::Add => x + y,
-            Func::Sub => x - y,
-            Func::Mul => x * y,
-            Func::Div => x / y,
-            // Either zero has the reciprocal +inf (isa/scalar.md 3).
-            Func::MulRecip => x * (1.0 / if y == 0.0 { 0.0 } else { y }),
-            Func::Rem => math::rem(x, y),
-            Func::Fmod => math::fmod(x, y),
-            Func::Pow => math::pow(x, y),
-            Func::Max => ordered(x, y, x > y || (x == y && y.is_sign_negative())),
-            Func::Min => ordered(x, y, x < y || (x == y && x.is_sign_negative())),
-            Func::Prelu => {
-                if x > 0.0 {
-                    x
-                } else {
-                    y * x
-                }
-            }
-            Func::ExpDif => math::exp(x - y),
-            Func::AddAdd => (x + y) + z,
-            Func::SubAdd => (x - y) + z,
-            Func::Axpy => z + x * y,
-            Func::MulAdd(None) => y.mul_add(z, x),
-            Func::MulAdd(Some(reduced)) => {
-                let [y, z] = [y, z].map(|v| f32::from_bits(reduced.round(v.to_bits())));
-                y.mul_add(z, x)
-            }
-            Func::ScaledMulAdd => matrix::scaled_mul_add(args),
-            Func::Dequantize => (x - y) * z,
-            _ => 0.0,
-        }
-    }
-
-    /// The result, of which the low bits count. A zero divisor has none (`-zero`); the answer is 0 then.
-    fn of_integers(self, to: Elem, args: &[(Elem, u64)]) -> i128 {
-        let value = |n: usize| args.get(n).map_or(0, |arg| integer(*arg));
-        let (x, y, z) = (value(0), value(1), value(2));
-        let count = y as u32 & (to.bits() - 1);
-        match self {
-            Func::Abs => x.abs(),
-            Func::Neg => -x,
-            Func::Not => !x,
-            Func::Relu => x.max(0),
-            Func::Recip => 1i128.checked_div(x).unwrap_or(0),
-            Func::Add => x + y,
-            Func::Sub => x - y,
-            Func::Mul => x.wrapping_mul(y),
-            Func::Div => x.checked_div(y).unwrap_or(0),
-            // The sign of the divisor; i64 keeps the dividend's (isa/elementwise.md 7).
-            Func::Rem if to != Elem::I64 => {
-                let r = x.checked_rem(y).unwrap_or(0);
-                if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
-            }
-            Func::Rem | Func::Fmod => x.checked_rem(y).unwrap_or(0),
-            Func::Pow => power(x, y),
-            Func::Max => x.max(y),
-            Func::Min => x.min(y),
-            Func::And => x & y,
-            Func::Or => x | y,
-            Func::Xor => x ^ y,
-            Func::Shl => x << count,
-            Func::Shr => x >> count,
-            Func::AddAdd => x + y + z,
-            Func::SubAdd => x - y + z,
-            Func::MulAdd(_) => x.wrapping_add(y.wrapping_mul(z)),
-            _ => 0,
+            Func::Add | Func::Max | Func::Min => Some((self, Func::Bits)),
+            _ => None,
         }
     }
 
     /// The fold of some elements into one of type `to`, from left to right: each step's arguments follow what came
-    /// before. It starts as `start`, or as what changes nothing (reduce.md 5).
+    /// before. It starts as `start`, or as what changes nothing (reduce.md 5). There is none where a step is not defined,
+    /// and none of no elements where nothing changes nothing.
     pub fn fold<'a>(
         self,
         to: Elem,
         start: Option<(Elem, u64)>,
         steps: impl IntoIterator<Item = &'a [(Elem, u64)]>,
-    ) -> u64 {
-        if let Func::Arg { greatest, value } = self {
-            let elements = steps.into_iter().filter_map(|args| args.first().copied());
-            let (place, (_, bits)) = best(greatest, elements).unwrap_or((0, (to, 0)));
-            return if value { bits } else { place & to.mask() };
+    ) -> Option<u64> {
+        if let Func::Arg { .. } = self {
+            let elements: Option<Vec<Typed>> = steps.into_iter().map(|args| args.first().copied()).collect();
+            return self.eval(to, &elements?);
         }
         let state = Func::state(to);
-        let first = start.map_or(self.start(state), |(elem, bits)| convert(elem, state, bits));
-        let mut args = Vec::with_capacity(3);
-        let folded = steps.into_iter().fold(first, |s, step| {
+        let first = match start {
+            Some((elem, bits)) => convert(elem, state, bits),
+            None => self.start(state)?,
+        };
+        let mut args = Vec::with_capacity(5);
+        let folded = steps.into_iter().try_fold(first, |s, step| {
             args.clear();
             args.push((state, s));
             args.extend_from_slice(step);
             self.eval(state, &args)
         });
-        convert(state, to, folded)
+        Some(convert(state, to, folded?))
     }
 
-    /// What a fold starts as: +0, 1, or the end of the type that every element is on the right side of.
-    pub fn start(self, state: Elem) -> u64 {
+    /// What a fold starts as: what changes nothing. There is none for a function that nothing is folded by.
+    pub fn start(self, state: Elem) -> Option<u64> {
         let end = |number: Number, infinity: f64| match state.is_float() {
             true => state.encode_f64(infinity, Overflow::Infinity),
             false => state.encode(number, Overflow::Infinity),
         };
         let (lowest, highest) = state.range();
         match self {
-            Func::Mul => state.encode_int(1, Overflow::Infinity),
-            Func::Max => end(lowest, f64::NEG_INFINITY),
-            Func::Min => end(highest, f64::INFINITY),
-            _ => 0,
+            Func::Add | Func::MulAdd(_) | Func::ScaledMulAdd | Func::Or | Func::Xor => Some(0),
+            Func::And => Some(state.mask()),
+            Func::Mul => Some(state.encode_int(1, Overflow::Infinity)),
+            Func::Max => Some(end(lowest, f64::NEG_INFINITY)),
+            Func::Min => Some(end(highest, f64::INFINITY)),
+            _ => None,
         }
     }
 
-    /// Has an integer function no result for these arguments (`-zero`)?
-    pub fn is_by_zero(self, args: &[(Elem, u64)]) -> bool {
-        let value = |n: usize| args.get(n).map(|arg| integer(*arg));
-        match self {
-            Func::Recip => value(0) == Some(0),
-            Func::Div | Func::Rem | Func::Fmod => value(1) == Some(0),
-            Func::Pow => value(0) == Some(0) && value(1).is_some_and(|y| y < 0),
-            _ => false,
-        }
-    }
-
-    /// The arguments that [`Func::is_by_zero`] looks at.
+    /// The arguments that decide [`Func::is_by_zero`].
     pub fn divisors(self) -> &'static [usize] {
         match self {
             Func::Recip => &[0],
@@ -385,18 +481,31 @@ impl Func {
         if to.is_float() { Elem::F32 } else { to }
     }
 
-    /// Does it keep bits, so that definedness is by byte and not by element?
+    /// Whether it keeps bits, so that definedness is by byte and not by element.
     pub fn keeps_bits(self) -> bool {
         matches!(self, Func::Bits | Func::LowBytes)
     }
 }
 
-/// The value of a float of at most 32 bits, which f32 holds exactly.
-fn float((elem, bits): (Elem, u64)) -> f32 {
+/// The value of an element.
+fn value_of((elem, bits): Typed) -> f64 {
+    match elem.decode(bits) {
+        Number::Float(v) => v,
+        Number::Int(v) => v as f64,
+    }
+}
+
+/// The value of an element as f32, which holds every float exactly; an integer is rounded.
+fn real((elem, bits): Typed) -> f32 {
     match elem.decode(bits) {
         Number::Float(v) => v as f32,
         Number::Int(v) => v as f32,
     }
+}
+
+/// The bits of a shift count that count (isa/elementwise.md 3).
+fn shift_count(elem: Elem, count: i128) -> u32 {
+    count as u32 & (elem.bits() - 1)
 }
 
 /// The nearest integer of a type, the even one of two; a NaN is 0.
@@ -404,13 +513,6 @@ fn quantize(to: Elem, v: f32) -> u64 {
     let (low, high) = if to == Elem::U8 { (0.0, 255.0) } else { (-128.0, 127.0) };
     // A conversion to an integer takes a NaN to 0.
     v.round_ties_even().clamp(low, high) as i64 as u64 & to.mask()
-}
-
-fn integer((elem, bits): (Elem, u64)) -> i128 {
-    match elem.decode(bits) {
-        Number::Int(v) => v,
-        Number::Float(_) => 0,
-    }
 }
 
 /// One of two floats; a NaN among them wins.
@@ -422,17 +524,13 @@ fn ordered(x: f32, y: f32, is_first: bool) -> f32 {
     }
 }
 
-/// `x^y` modulo 2^64; a negative exponent leaves 1, ±1 or 0 (isa/elementwise.md 3).
-fn power(x: i128, y: i128) -> i128 {
-    match (x, y) {
+/// `x^y` modulo 2^64; a negative exponent leaves 1, ±1 or 0, and 0 has no such power (isa/elementwise.md 3).
+fn power(x: i128, y: i128) -> Option<i128> {
+    Some(match (x, y) {
+        (0, ..0) => return None,
         (1, _) => 1,
-        (-1, y) => {
-            if y & 1 == 0 {
-                1
-            } else {
-                -1
-            }
-        }
+        (-1, y) if y & 1 == 0 => 1,
+        (-1, _) => -1,
         (_, ..0) => 0,
         (x, y) => {
             let (mut result, mut square, mut left) = (1u64, x as u64, y);
@@ -445,12 +543,21 @@ fn power(x: i128, y: i128) -> i128 {
             }
             i128::from(result)
         }
-    }
+    })
 }
 
-/// Does the comparison hold? With a NaN only `ne` does.
-pub(super) fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
-    let order = if x.0.is_float() { float(x).partial_cmp(&float(y)) } else { Some(integer(x).cmp(&integer(y))) };
+/// Whether two elements can be compared: both are floats, or both integers.
+fn is_alike(x: Typed, y: Typed) -> bool {
+    x.0.is_float() == y.0.is_float()
+}
+
+/// Whether the comparison holds. With a NaN only `ne` does.
+pub(super) fn compare(cmp: Cmp, x: Typed, y: Typed) -> bool {
+    let order = match (x.0.decode(x.1), y.0.decode(y.1)) {
+        (Number::Int(x), Number::Int(y)) => Some(x.cmp(&y)),
+        (Number::Float(x), Number::Float(y)) => x.partial_cmp(&y),
+        _ => None,
+    };
     match cmp {
         Cmp::Eq => order.is_some_and(|o| o.is_eq()),
         Cmp::Ne => order.is_none_or(|o| o.is_ne()),
@@ -462,8 +569,8 @@ pub(super) fn compare(cmp: Cmp, x: (Elem, u64), y: (Elem, u64)) -> bool {
 }
 
 /// The first greatest or least element and its place; the first NaN wins over every number.
-pub(super) fn best(greatest: bool, elements: impl Iterator<Item = (Elem, u64)>) -> Option<(u64, (Elem, u64))> {
-    let is_nan = |(elem, bits): (Elem, u64)| elem.is_nan(bits);
+pub(super) fn best(greatest: bool, elements: impl Iterator<Item = Typed>) -> Option<(u64, Typed)> {
+    let is_nan = |(elem, bits): Typed| elem.is_nan(bits);
     (0..).zip(elements).reduce(|best, next| {
         let beats = if greatest { compare(Cmp::Gt, next.1, best.1) } else { compare(Cmp::Lt, next.1, best.1) };
         if !is_nan(best.1) && (beats || is_nan(next.1)) { next } else { best }

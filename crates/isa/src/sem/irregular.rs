@@ -200,7 +200,8 @@ pub(super) fn part(inst: &Inst, func: Func) -> Steps {
     let nothing = match func {
         Func::Max => elem.encode(lowest, Overflow::Infinity),
         Func::Min => elem.encode(highest, Overflow::Infinity),
-        _ => 0,
+        Func::Add | Func::Mul => 0,
+        _ => return None,
     };
     let cuts = |axis: usize| {
         let mut cuts = [0, x[axis], y[axis], whole[axis]].map(|cut: u64| cut.min(whole[axis]));

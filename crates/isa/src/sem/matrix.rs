@@ -1,7 +1,6 @@
 //! Matrix products (isa/matrix.md).
 
 use super::{At, Func, Map, Rect, Reduce, Step, Steps, at, ceil_to, copy, valid};
-use crate::codec::Number;
 use crate::elem::Elem;
 use crate::inst::{Attrs, F32Rounding, Inst};
 use crate::ops::{Opcode, Role};
@@ -109,15 +108,11 @@ pub(super) fn contract(inst: &Inst, plus: Option<(Role, At)>, scaled: bool) -> S
     Some(all)
 }
 
-/// `s + x · y · 2^(ex-127) · 2^(ey-127)`: exact, rounded once to f32 (isa/matrix.md 3).
-pub(super) fn scaled_mul_add(args: &[(Elem, u64)]) -> f32 {
-    let value = |n: usize| match args.get(n).map(|(elem, bits)| elem.decode(*bits)) {
-        Some(Number::Float(v)) => v,
-        Some(Number::Int(v)) => v as f64,
-        None => 0.0,
-    };
+/// `s + x · y · 2^(ex-127) · 2^(ey-127)`, of x, y and the values of both scales: exact, rounded once to f32
+/// (isa/matrix.md 3).
+pub(super) fn scaled_mul_add(s: f32, [x, y, ex, ey]: [f64; 4]) -> f32 {
     // Products of two elements have few bits, and binary64 holds them at every scale.
-    add_once(value(0) as f32, (value(1) * value(3)) * (value(2) * value(4)))
+    add_once(s, (x * ex) * (y * ey))
 }
 
 /// `s + p` rounded once to f32: to odd in binary64, which keeps the second rounding right.

@@ -64,7 +64,8 @@ pub fn store(inst: &Inst) -> Steps {
             Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant } => {
                 Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant }
             }
-            _ => Func::Add,
+            Func::Bits => Func::Add,
+            _ => return None,
         };
         return Some(vec![stored(func, [0, 0], [0, 0], extent)]);
     }

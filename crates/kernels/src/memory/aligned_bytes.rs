@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc_zeroed};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -26,27 +27,79 @@ const LINE: usize = 64;
 /// ```
 #[derive(Default)]
 pub struct AlignedBytes {
-    /// The bytes, with up to one line before them.
-    room: Vec<u8>,
-    start: usize,
+    storage: Storage,
     len: usize,
-    /// How many bytes there ever were; those behind are zeros that nobody has touched.
-    used: usize,
-    /// Where the bytes are if they are somebody else's, and to how many they can grow.
-    lent: Option<(NonNull<u8>, usize)>,
 }
 
-// SAFETY: the bytes are the buffer's own, or lent by somebody who vouches for their use ([`AlignedBytes::lent`]).
-unsafe impl Send for AlignedBytes {}
-// SAFETY: likewise; a shared buffer only reads.
-unsafe impl Sync for AlignedBytes {}
+/// Where the bytes are.
+enum Storage {
+    Own(Room),
+    /// One allocation that several threads read. It is copied before it is written.
+    Shared(Arc<Room>),
+    Lent(Lent),
+}
+
+/// Memory of one's own: the bytes, with up to one line before them.
+#[derive(Default)]
+struct Room {
+    bytes: Vec<u8>,
+    start: usize,
+    /// How many bytes were ever in use; those behind are zeros.
+    used: usize,
+}
+
+/// Memory of the host ([`AlignedBytes::lent`]).
+struct Lent {
+    first: NonNull<u8>,
+    room: usize,
+}
+
+// SAFETY: `AlignedBytes::lent` is given memory that only the buffer uses, on whatever thread the buffer is.
+unsafe impl Send for Lent {}
+// SAFETY: a shared reference to the buffer only reads it.
+unsafe impl Sync for Lent {}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Storage::Own(Room::default())
+    }
+}
+
+impl Room {
+    /// All of these bytes, from the first cache line that starts in them.
+    fn new(bytes: Vec<u8>, used: usize) -> Self {
+        // Miri may find no aligned byte.
+        let start = bytes.as_ptr().align_offset(LINE).min(LINE - 1);
+        Room { bytes, start, used }
+    }
+
+    /// A copy of these bytes.
+    fn of(bytes: &[u8]) -> Self {
+        let mut room = Room::new(vec![0; bytes.len().saturating_add(LINE - 1)], bytes.len());
+        room.bytes_mut(bytes.len()).copy_from_slice(bytes);
+        room
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    #[inline]
+    fn bytes(&self, len: usize) -> &[u8] {
+        &self.bytes[self.start..self.start + len]
+    }
+
+    #[inline]
+    fn bytes_mut(&mut self, len: usize) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + len]
+    }
+}
 
 impl AlignedBytes {
     /// A buffer of zeros. Fresh pages cost nothing until they are touched.
     pub fn zeroed(len: usize) -> Self {
-        let room = vec![0; len.saturating_add(LINE - 1)];
-        let start = room.as_ptr().align_offset(LINE).min(LINE - 1);
-        AlignedBytes { room, start, len, used: len, lent: None }
+        let room = Room::new(vec![0; len.saturating_add(LINE - 1)], len);
+        AlignedBytes { storage: Storage::Own(room), len }
     }
 
     /// An empty buffer that can grow to `room` bytes without moving; `None` where the machine has no such range of
@@ -55,48 +108,84 @@ impl AlignedBytes {
         let layout = Layout::array::<u8>(room.checked_add(LINE - 1)?).ok()?;
         // SAFETY: the layout has at least one byte.
         let first = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        // SAFETY: allocated with the layout of so many bytes, all of them zero, by the allocator of `Vec`.
-        let room = unsafe { Vec::from_raw_parts(first.as_ptr(), layout.size(), layout.size()) };
-        let start = room.as_ptr().align_offset(LINE).min(LINE - 1);
-        Some(AlignedBytes { room, start, ..AlignedBytes::default() })
+        // SAFETY: the global allocator, which is that of `Vec`, has just allocated this layout of bytes, all of them zero.
+        let bytes = unsafe { Vec::from_raw_parts(first.as_ptr(), layout.size(), layout.size()) };
+        Some(AlignedBytes { storage: Storage::Own(Room::new(bytes, 0)), len: 0 })
     }
 
-    /// Bytes of somebody else's, which are where they are and stay as many.
+    /// Bytes of the host, which stay where they are and keep their number.
     ///
     /// # Safety
-    /// The bytes are readable and writable, and nobody else uses them while the buffer is used.
+    /// Until the buffer is dropped or replaced, the bytes are readable and writable, and nothing else reads or writes
+    /// them while a reference to the buffer's bytes is in use.
     pub unsafe fn lent(first: NonNull<u8>, len: usize) -> Self {
-        AlignedBytes { len, used: len, lent: Some((first, len)), ..AlignedBytes::default() }
+        AlignedBytes { storage: Storage::Lent(Lent { first, room: len }), len }
     }
 
-    /// The same bytes once more. They grow as far as these have room, into what is there.
+    /// How many bytes there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// From here on [`Clone`] gives the same bytes without a copy. Who changes them copies them first, unless no other
+    /// buffer has them any more.
     ///
-    /// # Safety
-    /// These bytes stay where they are while the others are used, and nobody reads or writes a byte that another one
-    /// writes at the same time.
-    pub(super) unsafe fn lent_again(&mut self) -> Self {
-        let own = self.room.get_mut(self.start..).unwrap_or_default();
-        let (first, room) = self.lent.unwrap_or_else(|| (NonNull::from(&mut *own).cast(), own.len()));
-        AlignedBytes { len: self.len, used: self.len, lent: Some((first, room)), ..AlignedBytes::default() }
+    /// ```
+    /// use tessera_kernels::memory::AlignedBytes;
+    /// let mut bytes = AlignedBytes::zeroed(100);
+    /// bytes.share();
+    /// let mut other = bytes.clone();
+    /// assert_eq!(other.as_ptr(), bytes.as_ptr());
+    /// other[1] = 7;
+    /// assert_eq!((bytes[1], other[1]), (0, 7));
+    /// ```
+    pub fn share(&mut self) {
+        self.make_own();
+        if let Storage::Own(room) = &mut self.storage {
+            self.storage = Storage::Shared(Arc::new(std::mem::take(room)));
+        }
+    }
+
+    /// Makes the bytes the buffer's own: shared ones are copied, unless no other buffer has them any more.
+    #[cold]
+    #[inline(never)]
+    fn make_own(&mut self) {
+        let len = self.len;
+        let room = match std::mem::take(&mut self.storage) {
+            Storage::Own(room) => room,
+            Storage::Shared(room) => Arc::try_unwrap(room).unwrap_or_else(|room| Room::of(room.bytes(len))),
+            Storage::Lent(lent) => Room::of(lent.bytes(len)),
+        };
+        self.storage = Storage::Own(room);
     }
 
     /// To how many bytes it can grow without moving.
     pub fn room(&self) -> usize {
-        self.lent.map_or_else(|| self.room.len() - self.start, |(_, room)| room)
+        match &self.storage {
+            Storage::Own(room) => room.len(),
+            Storage::Shared(room) => room.len(),
+            Storage::Lent(lent) => lent.room,
+        }
     }
 
     /// The bytes, moved to the start of their allocation.
     pub fn into_vec(mut self) -> Vec<u8> {
-        if self.lent.is_some() {
-            return self.to_vec();
-        }
+        self.make_own();
+        let Storage::Own(Room { bytes: mut room, start, .. }) = self.storage else { return Vec::new() };
         // What was only reserved is not touched.
-        self.room.truncate(self.start + self.len);
-        self.room.drain(..self.start);
-        if self.room.capacity() / 2 > self.room.len() {
-            self.room.shrink_to_fit();
+        room.truncate(start + self.len);
+        room.drain(..start);
+        if room.capacity() / 2 > room.len() {
+            room.shrink_to_fit();
         }
-        self.room
+        room
     }
 
     /// Makes the buffer at least this long; what is added is zero. Growing little by little costs as much as at once.
@@ -104,18 +193,25 @@ impl AlignedBytes {
         if len <= self.len {
             return;
         }
+        if let Storage::Shared(_) = self.storage {
+            self.make_own();
+        }
         if len > self.room() {
             let mut new = AlignedBytes::zeroed(len.max(self.len.saturating_mul(2)));
             new[..self.len].copy_from_slice(self);
-            new.used = self.len;
+            if let Storage::Own(room) = &mut new.storage {
+                room.used = self.len;
+            }
             *self = new;
         }
-        let (old, dirty) = (self.start + self.len, self.start + self.used.min(len));
-        if old < dirty && self.lent.is_none() {
-            self.room[old..dirty].fill(0);
+        if let Storage::Own(room) = &mut self.storage {
+            let (old, dirty) = (room.start + self.len, room.start + room.used.min(len));
+            if old < dirty {
+                room.bytes[old..dirty].fill(0);
+            }
+            room.used = room.used.max(len);
         }
         self.len = len;
-        self.used = self.used.max(len);
     }
 
     /// Keeps the first `len` bytes; a shorter buffer stays as it is.
@@ -124,11 +220,22 @@ impl AlignedBytes {
     }
 }
 
+impl Lent {
+    fn bytes(&self, len: usize) -> &[u8] {
+        // SAFETY: `len` never exceeds the number of bytes that were lent (`AlignedBytes::grow`), which are readable and not
+        // written meanwhile by the contract of `AlignedBytes::lent`.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), len) }
+    }
+
+    fn bytes_mut(&mut self, len: usize) -> &mut [u8] {
+        // SAFETY: as above; they are writable, and nothing else uses them meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), len) }
+    }
+}
+
 impl From<&[u8]> for AlignedBytes {
     fn from(bytes: &[u8]) -> Self {
-        let mut new = AlignedBytes::zeroed(bytes.len());
-        new.copy_from_slice(bytes);
-        new
+        AlignedBytes { storage: Storage::Own(Room::of(bytes)), len: bytes.len() }
     }
 }
 
@@ -140,7 +247,7 @@ impl From<Vec<u8>> for AlignedBytes {
     fn from(bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         match len {
-            LARGE.. => AlignedBytes { room: bytes, start: 0, len, used: len, lent: None },
+            LARGE.. => AlignedBytes { storage: Storage::Own(Room { bytes, start: 0, used: len }), len },
             _ => AlignedBytes::from(&*bytes),
         }
     }
@@ -149,7 +256,10 @@ impl From<Vec<u8>> for AlignedBytes {
 // A copied `Vec` would start elsewhere in its line.
 impl Clone for AlignedBytes {
     fn clone(&self) -> Self {
-        AlignedBytes::from(&**self)
+        match &self.storage {
+            Storage::Shared(room) => AlignedBytes { storage: Storage::Shared(room.clone()), len: self.len },
+            Storage::Own(_) | Storage::Lent(_) => AlignedBytes::from(&**self),
+        }
     }
 }
 
@@ -164,22 +274,32 @@ impl Deref for AlignedBytes {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        if let Some((first, _)) = self.lent {
-            // SAFETY: so many bytes were lent.
-            return unsafe { std::slice::from_raw_parts(first.as_ptr(), self.len) };
+        match &self.storage {
+            Storage::Own(room) => room.bytes(self.len),
+            Storage::Shared(room) => room.bytes(self.len),
+            Storage::Lent(lent) => lent.bytes(self.len),
         }
-        &self.room[self.start..self.start + self.len]
     }
 }
 
 impl DerefMut for AlignedBytes {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        if let Some((first, _)) = self.lent {
-            // SAFETY: so many bytes were lent, and nobody else uses them meanwhile.
-            return unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), self.len) };
+        if let Storage::Shared(_) = self.storage {
+            self.make_own();
         }
-        &mut self.room[self.start..self.start + self.len]
+        match &mut self.storage {
+            Storage::Own(room) => room.bytes_mut(self.len),
+            Storage::Shared(_) => &mut [],
+            Storage::Lent(lent) => lent.bytes_mut(self.len),
+        }
+    }
+}
+
+impl AsRef<[u8]> for AlignedBytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }
 

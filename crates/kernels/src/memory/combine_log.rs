@@ -64,11 +64,6 @@ impl CombineOp {
         }
     }
 
-    /// The bytes that it takes in a log.
-    pub(super) fn log_bytes(&self) -> usize {
-        self.len + size_of::<Entry>()
-    }
-
     /// Which bytes of the buffer it touches.
     fn runs(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
         self.area.at(at)
@@ -87,7 +82,7 @@ pub struct CombineLog {
 }
 
 impl CombineLog {
-    /// Was nothing combined?
+    /// Whether nothing was combined.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -102,7 +97,7 @@ impl CombineLog {
         self.fresh.extend_from_slice(fresh);
     }
 
-    /// Combines all of it with what is in a buffer: what lies outside is left out.
+    /// Combines all of it with what is in a buffer, in order: what lies outside is left out.
     pub fn put(&mut self, buffer: &mut [u8]) {
         let mut rest = self.fresh.as_mut_slice();
         for (how, at) in &self.list {
@@ -111,23 +106,15 @@ impl CombineLog {
             rest = others;
         }
     }
-
-    /// The runs of bytes that it touches.
-    pub(super) fn for_each_run(&self, mut f: impl FnMut(usize, usize)) {
-        for (how, at) in &self.list {
-            how.runs(*at).for_each(|(start, len)| f(start, len));
-        }
-    }
 }
 
 impl Memory {
-    /// Combines fresh elements with what is there, and logs them where somebody watches. Those that were written before, even in
-    /// part, are written again: they win over the log, and where all are such there is none.
+    /// Combines fresh elements with what is there, and logs them where writes are watched. Elements that were written
+    /// before, even in part, are written again: they win over the log, and where all are such there is none.
     pub fn combine(&mut self, how: &Arc<CombineOp>, at: usize, fresh: &mut [u8]) {
-        if let Some(turn) = &mut self.turn {
-            return turn.combine(&mut self.bytes, how, at, fresh);
+        if self.touch_combined(how.runs(at)) {
+            how.apply(&mut self.bytes, at, fresh);
         }
-        how.apply(&mut self.bytes, at, fresh);
         if let Some(written) = &mut self.written
             && !how.runs(at).all(|(start, len)| written.has_all(start, len))
         {
@@ -135,11 +122,22 @@ impl Memory {
             how.runs(at).for_each(|(start, len)| written.complete(start, len, how.size));
         }
     }
+
+    /// The bytes that the log of what was combined takes.
+    pub fn logged(&self) -> usize {
+        self.written.as_ref().map_or(0, |written| written.combined.bytes())
+    }
+
+    /// What was combined since it was taken last.
+    pub fn take_log(&mut self) -> CombineLog {
+        self.written.as_mut().map(|written| std::mem::take(&mut written.combined)).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::ArrayAccess;
 
     /// A block writes the lower half of a number and adds to all of it, which carries: what it leaves is what it saw, and the
     /// neighbour of the number is what lower blocks make of it.
@@ -147,15 +145,17 @@ mod tests {
     fn what_is_written_in_part_is_written() {
         let how = Arc::new(CombineOp::one(Func::Add, Elem::I32));
         let start: Vec<u8> = [0x0001_0002i32, 5].iter().flat_map(|n| n.to_le_bytes()).collect();
-        let before = Memory::new(&start, true);
-        let mut memory = before.watched();
+        let mut before = Memory::new(&start, true);
+        drop(before.shared());
+        let mut memory = before.block_view(ArrayAccess::WRITES.or(ArrayAccess::COMBINES), 8);
+        memory.touch([(0, 2)].into_iter(), ArrayAccess::WRITES).unwrap();
         memory.as_mut()[..2].copy_from_slice(&0xFFFFu16.to_le_bytes());
         memory.note_written(0, 2);
         memory.combine(&how, 0, &mut 1i32.to_le_bytes());
         memory.combine(&how, 4, &mut 1i32.to_le_bytes());
         let mut all = Memory::new([0x0001_0002i32, 50].map(i32::to_le_bytes).as_flattened(), true);
-        all.put_taken(memory.take_written(&before));
+        all.put_taken(&mut memory.end_block(&before));
         assert_eq!(all.bytes(), [0x0002_0000i32, 51].map(i32::to_le_bytes).as_flattened());
-        assert_eq!(memory.bytes(), start);
+        assert_eq!(before.bytes(), start);
     }
 }

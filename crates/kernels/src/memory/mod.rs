@@ -8,40 +8,41 @@ mod aligned_bytes;
 mod area;
 mod byte_set;
 mod combine_log;
-mod ordered_reduction;
 mod overlay;
-mod shared;
 mod write_set;
 
 pub use combine_log::{CombineLog, CombineOp};
-pub use ordered_reduction::{Log, OrderedReduction, ReductionTurn, RunningBlock};
-pub use overlay::{BlockShare, Overlay};
-pub use write_set::WriteSet;
-pub use write_set::{BlockWrites, Writers};
+pub use write_set::{BlockWrites, WriteSet, Writers};
 
-use crate::{Failure, failure};
-use crate::{MemoryId, Place};
+use crate::{Failure, MemoryId, Place, failure};
 pub use aligned_bytes::AlignedBytes;
 pub use area::Area;
 pub use byte_set::{ByteSet, Elements, WordMask};
-pub use shared::{Claims, SharedBytes};
+pub use overlay::ArrayAccess;
+use overlay::Overlay;
 
 /// One memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Memory {
     pub(super) bytes: AlignedBytes,
     pub(super) defined: ByteSet,
+    /// What was written, where that is watched.
     pub(super) written: Option<WriteSet>,
-    /// The array of all blocks, which `bytes` are.
-    pub(super) share: Option<Box<BlockShare>>,
-    /// The same where blocks take turns to combine with it.
-    pub(super) turn: Option<Box<ReductionTurn>>,
+    /// The array that `bytes` are a block's own version of.
+    overlay: Option<Box<Overlay>>,
     /// Does it stay where it is, whatever is added?
     pub(super) fixed: bool,
     /// What is added is defined, too: the host has cleared all of it.
     pub(super) cleared: bool,
     /// So many bytes from its start on stay defined, because they were lent.
     pub(super) lent: usize,
+}
+
+impl AsRef<[u8]> for Memory {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl AsMut<[u8]> for Memory {
@@ -149,21 +150,6 @@ impl Memory {
         self.written = Some(WriteSet::default());
     }
 
-    /// A copy that remembers which bytes are written.
-    pub fn watched(&self) -> Memory {
-        Memory { written: Some(WriteSet::default()), ..self.clone() }
-    }
-
-    /// The bytes alone, until [`Memory::put_bytes`].
-    pub fn take_bytes(&mut self) -> AlignedBytes {
-        std::mem::take(&mut self.bytes)
-    }
-
-    /// Has its bytes again.
-    pub fn put_bytes(&mut self, bytes: AlignedBytes) {
-        self.bytes = bytes;
-    }
-
     /// Says which operation writes from here on, where somebody watches.
     pub fn set_writer(&mut self, writer: u32) {
         if let Some(written) = &mut self.written {
@@ -180,7 +166,7 @@ impl Memory {
     }
 
     /// Puts what a block left into the buffer.
-    pub fn put_taken(&mut self, taken: BlockWrites) {
+    pub fn put_taken(&mut self, taken: &mut BlockWrites) {
         for (start, len) in &taken.runs {
             self.grow(start + len);
             self.defined.insert(*start, *len);
@@ -188,46 +174,9 @@ impl Memory {
         taken.put(&mut self.bytes);
     }
 
-    /// The same of a buffer that was shared: what was written aside wins over lower blocks.
-    pub fn put_aside(&mut self, block: u32, taken: &BlockWrites, claims: &Claims) {
-        for (start, len) in &taken.runs {
-            self.grow(start + len);
-            self.defined.insert(*start, *len);
-        }
-        if let Some(aside) = &taken.aside {
-            aside.put(block, &mut self.bytes, claims);
-        }
-    }
-
-    fn restore(&mut self, before: &Memory, start: usize, len: usize) {
-        let kept = before.bytes.len().clamp(start, start + len) - start;
-        if let (Some(to), Some(from)) = (self.bytes.get_mut(start..start + kept), before.bytes.get(start..start + kept))
-        {
-            to.copy_from_slice(from);
-        }
-    }
-
-    /// What was written since [`Memory::watch`], and the contents as they were before: those of `before`.
-    pub fn take_written(&mut self, before: &Memory) -> BlockWrites {
-        let Some(written) = &mut self.written else {
-            return BlockWrites::default();
-        };
-        let mut taken = written.take();
-        if let Some(share) = &mut self.share {
-            taken.aside = share.aside.take();
-            self.bytes.truncate(share.len);
-            return taken;
-        }
-        for (start, len) in taken.runs.iter().copied() {
-            let end = start + len;
-            taken.writes.push((start, self.bytes.get(start..end).unwrap_or(&[]).to_vec()));
-            self.defined.remove(start, len);
-            self.restore(before, start, len);
-            before.defined.for_each_run(start, end, |at, n| self.defined.insert(at, n));
-        }
-        taken.combined.for_each_run(|start, len| self.restore(before, start, len));
-        self.bytes.truncate(before.bytes.len());
-        taken
+    /// What was written since [`Memory::watch`], or since it was taken last.
+    pub fn take_written(&mut self) -> BlockWrites {
+        self.written.as_mut().map_or_else(BlockWrites::default, |written| written.take(&self.bytes))
     }
 
     /// Writes defined bytes, growing the memory where it is too short.
@@ -242,7 +191,7 @@ impl Memory {
 }
 
 /// All memories of a block: on-chip ones, the pool, and the global buffers.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Memories {
     list: Vec<Memory>,
     pub tracked: bool,
@@ -264,7 +213,7 @@ impl Memories {
 
     /// Empty memories that may have so many bytes.
     pub fn with_limit(tracked: bool, limit: u64) -> Self {
-        let list = vec![Memory::default(); MemoryId::buffer(0).index()];
+        let list = (0..MemoryId::buffer(0).index()).map(|_| Memory::default()).collect();
         Memories { list, tracked, stands_for_all: false, limit, fresh: Vec::new() }
     }
 
@@ -344,14 +293,6 @@ impl Memories {
             memory.grow(bytes as usize);
         }
         Ok(())
-    }
-
-    /// Says which block writes to buffers from here on.
-    pub fn set_block(&mut self, block: u32) {
-        for memory in &mut self.list {
-            memory.share.iter_mut().for_each(|share| share.block = block);
-            memory.turn.iter_mut().for_each(|turn| turn.block = block);
-        }
     }
 
     /// Says which operation writes to buffers from here on.

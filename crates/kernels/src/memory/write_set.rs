@@ -1,7 +1,6 @@
 //! What a block wrote to a buffer, and what it leaves of it.
 
 use super::combine_log::CombineLog;
-use super::overlay::Overlay;
 use crate::memory::ByteSet;
 use rustc_hash::FxHashMap;
 
@@ -28,32 +27,39 @@ pub type Writers = FxHashMap<u32, (usize, usize)>;
 pub struct BlockWrites {
     /// What it wrote: where each run starts, and its length.
     pub runs: Vec<(usize, usize)>,
-    /// The same with its bytes, where they are not in the buffer yet.
-    pub writes: Vec<(usize, Vec<u8>)>,
-    /// Or those of them that are another block's in the buffer.
-    pub aside: Option<Box<Overlay>>,
+    /// The bytes of all runs, one run's after the other's.
+    contents: Vec<u8>,
     /// What it combined, in order, before that.
     pub combined: CombineLog,
     pub writers: Writers,
 }
 
 impl BlockWrites {
-    /// The bytes that its contents take.
-    pub fn bytes(&self) -> usize {
-        self.writes.iter().map(|(_, run)| run.len()).sum::<usize>().saturating_add(self.combined.bytes())
+    /// Whether it wrote and combined nothing.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty() && self.combined.is_empty()
     }
 
-    /// What is to be put into a buffer; who wrote where stays.
-    pub fn take_contents(&mut self) -> BlockWrites {
-        let (writes, combined) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.combined));
-        BlockWrites { runs: self.runs.clone(), writes, combined, ..BlockWrites::default() }
+    /// The bytes that its contents take.
+    pub fn bytes(&self) -> usize {
+        self.contents.len().saturating_add(self.combined.bytes())
+    }
+
+    /// The runs with their bytes.
+    pub fn writes(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let mut rest = self.contents.as_slice();
+        self.runs.iter().map_while(move |(start, len)| {
+            let (run, others) = rest.split_at_checked(*len)?;
+            rest = others;
+            Some((*start, run))
+        })
     }
 
     /// Puts it into a buffer: what lies outside is left out.
-    pub fn put(mut self, buffer: &mut [u8]) {
+    pub fn put(&mut self, buffer: &mut [u8]) {
         self.combined.put(buffer);
-        for (start, run) in &self.writes {
-            if let Some(to) = buffer.get_mut(*start..start + run.len()) {
+        for (start, run) in self.writes() {
+            if let Some(to) = buffer.get_mut(start..start + run.len()) {
                 to.copy_from_slice(run);
             }
         }
@@ -113,13 +119,17 @@ impl WriteSet {
         start >= self.first && self.bytes.has_all(start - self.first, len)
     }
 
-    /// The runs that were written, what was combined and who did it; nothing is written any more.
-    pub fn take(&mut self) -> BlockWrites {
-        let mut runs = Vec::new();
+    /// What was written to `bytes`, what was combined and which operations did it; nothing is written any more.
+    pub fn take(&mut self, bytes: &[u8]) -> BlockWrites {
+        let (mut runs, mut contents) = (Vec::new(), Vec::new());
         if let Some((low, high)) = self.hull {
-            self.for_each_run(low, high, |start, len| runs.push((start, len)));
+            self.for_each_run(low, high, |start, len| {
+                let run = bytes.get(start..(start + len).min(bytes.len())).unwrap_or_default();
+                runs.push((start, run.len()));
+                contents.extend_from_slice(run);
+            });
         }
         let WriteSet { combined, writers, .. } = std::mem::take(self);
-        BlockWrites { runs, combined, writers, ..BlockWrites::default() }
+        BlockWrites { runs, contents, combined, writers }
     }
 }

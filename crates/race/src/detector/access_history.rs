@@ -1,4 +1,4 @@
-//! What is kept of the accesses of a cell, and how an event meets it.
+//! The access history of a cell: the entries that later events are compared with.
 
 use super::event::{Done, Point, Turns};
 use super::shadow_memory::{Access, AccessKind};
@@ -14,7 +14,7 @@ pub struct Touching<'a, const W: usize> {
     pub clock: &'a Clock<W>,
     pub point: &'a Point,
     pub done: Done,
-    /// Is everything later after it anyway?
+    /// Whether every later event happens after it anyway.
     pub is_before_all: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Entry {
     pub op: OpId,
     pub index: u32,
     pub done: Done,
-    /// What is done before it, in its own process.
+    /// The clock of its own process when it started.
     pub clock: [u32; LANES],
     pub turns: Turns,
     /// The first round of it that was seen, and its position.
@@ -42,7 +42,7 @@ impl Entry {
         usize::from(self.lane) / LANES
     }
 
-    /// Is it known that this event, or one before it on its pipe, raced with it?
+    /// Whether this event, or an earlier one on its pipe, is known to race with it.
     #[inline]
     pub fn is_marked<const W: usize>(&self, event: &Touching<'_, W>) -> bool {
         (1..=event.position + 1).contains(&self.raced[usize::from(event.lane) % LANES])
@@ -57,11 +57,11 @@ impl Entry {
     }
 }
 
-/// What an event does at a cell.
+/// What to do with an event at a cell: compare it, record it, or both.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Act<'a> {
     Meets,
-    /// Takes its place. Those with these places in program order, sorted, raced with it.
+    /// Record it. The sorted program positions are the entries that raced with it.
     Stays(&'a [u32]),
     MeetsAndStays,
 }
@@ -76,7 +76,7 @@ pub fn meet<const W: usize>(
     (several, automatic): (bool, bool),
     race: &mut impl FnMut(&mut Entry, u8, Conflict),
 ) {
-    // Where the same program point has its entry: whoever comes later is after the first only where it is after the second.
+    // Entries of one program point are ordered, so the newest one suffices.
     let (mut own_entry, mut at) = (None, 0);
     while let Some(e) = entries.get_mut(at) {
         let is_own = e.process() == event.process;

@@ -1,8 +1,8 @@
-//! Which bytes of a memory have the same history.
+//! Shadow memory: the partition of a memory into bytes with equal access history.
 //!
-//! Bytes that were always touched together are one **cell**. A memory is a list of grains of 32 bytes, each with the number
-//! of its cell, or with one for each byte where they differ. Cells are only ever cut, so in a loop that touches the same
-//! tiles again and again nothing changes after the first rounds, and an access finds the cells that it found before.
+//! Bytes that were always accessed together form one **cell**. A memory is a list of grains of 32 bytes. A grain holds
+//! the number of its cell, or one number per byte if they differ. Cells are only ever split, so a loop that accesses
+//! the same tiles repeatedly reaches a fixed point after its first iterations.
 
 use smallvec::SmallVec;
 
@@ -11,7 +11,7 @@ const GRAIN: usize = 32;
 /// A grain whose bytes differ: the rest is its number.
 const MIXED: u32 = 1 << 31;
 
-/// The number of a cell; 0 is what nobody has touched.
+/// The number of a cell; 0 stands for bytes without an access.
 pub type CellId = u32;
 
 /// Bytes with the same history.
@@ -59,7 +59,7 @@ pub struct Shadow {
     pub stamp: u64,
 }
 
-/// How many grains from the first on are equal.
+/// The length of the prefix of equal grains.
 #[inline]
 fn run_length(grains: &[u32]) -> usize {
     let Some(first) = grains.first() else { return 0 };

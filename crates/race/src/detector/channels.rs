@@ -17,19 +17,19 @@ const MOST: u64 = 15;
 /// One token: who gives it, on which line, and its number there.
 pub type Token = (usize, Line, u64);
 
-/// What a wait needs.
+/// The tokens that a wait needs.
 pub type Needs = Vec<Token>;
 
 /// A token that was given.
 #[derive(Clone, Debug)]
 struct Given<const W: usize> {
-    /// What is done before it; none while it is not given yet.
+    /// The clock that it carries; none while it is not given yet.
     clock: Option<Clock<W>>,
     takes: u8,
     by: Point,
 }
 
-/// The tokens of one process on one line, from the first that not everybody took.
+/// The tokens of one process on one line, from the first that some receiver has not taken.
 #[derive(Clone, Debug)]
 struct Sent<const W: usize> {
     first: u64,
@@ -114,7 +114,7 @@ impl<const W: usize> Lines<W> {
                 let vectors = [Core::Vector(0), Core::Vector(1)];
                 let (own, other): (&[Core], &[Core]) =
                     if core == Core::Cube { (&[Core::Cube], &vectors) } else { (&vectors, &[Core::Cube]) };
-                // Who meets is served first, as in a run.
+                // Tokens of a meeting are served first, as in a run.
                 let met = self.received.get(&(process, meets)).map_or(0, |r| r.count);
                 match own.iter().all(|core| self.count(*core, meets) > met) {
                     true => (meets, SmallVec::from_slice(own), self.next(process, meets)),
@@ -139,13 +139,13 @@ impl<const W: usize> Lines<W> {
         received.count - 1
     }
 
-    /// What is done before a token, once it is given.
+    /// The clock that a token carries, once it is given.
     pub fn clock(&self, (process, line, number): Token) -> Option<&Clock<W>> {
         let sent = self.sent.get(&(process, line))?;
         sent.tokens.get(usize::try_from(number.checked_sub(sent.first)?).ok()?)?.clock.as_ref()
     }
 
-    /// How many take a token of this process.
+    /// The number of receivers of a token of this process.
     fn readers(&self, process: usize, line: Line, slots: &[FifoSlots]) -> SmallVec<[(Core, Line); 2]> {
         let core = self.cores[process];
         let to = |cores: &[Core], line: Line| cores.iter().map(|core| (*core, line)).collect();
@@ -217,7 +217,7 @@ impl<const W: usize> Lines<W> {
         }
     }
 
-    /// The first token of each line that not everybody took.
+    /// The first token of each line that some receiver has not taken.
     pub fn left(&self) -> Vec<(usize, Line, Point)> {
         let is_token = |((_, line), _): &(&(usize, Line), &Sent<W>)| matches!(line, Line::Token { .. });
         let first = |((process, line), sent): (&(usize, Line), &Sent<W>)| {

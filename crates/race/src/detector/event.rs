@@ -1,4 +1,4 @@
-//! What happens in a process, and where in a run.
+//! Events of a process, and their position in a run.
 
 use super::channels::{Needs, Token};
 use smallvec::SmallVec;
@@ -34,14 +34,14 @@ pub struct Point {
     pub index: u32,
 }
 
-/// What is done to bytes: the number of an instruction with its operands, and where its view starts.
+/// The accesses of an event: the number of an instruction variant, and the start of its view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
     pub what: u32,
     pub start: i64,
 }
 
-/// What an event is to the order.
+/// The role of an event in the order.
 #[derive(Clone, Debug)]
 pub enum Act {
     Work {
@@ -69,6 +69,8 @@ pub enum Act {
         pipe: Pipe,
         id: u32,
         after: Option<u32>,
+        /// Every release before it counts, and not only the latest on another pipe.
+        all: bool,
     },
     Release {
         pipe: Pipe,
@@ -101,27 +103,27 @@ impl Act {
         }
     }
 
-    /// Does it wait for everything before it in program order?
+    /// Whether it waits for everything before it in program order.
     pub fn meets(&self) -> bool {
         matches!(self, Act::Prints(_) | Act::Barrier(None))
     }
 
-    /// Is everything before it on its pipe done before it?
+    /// Whether everything before it on its pipe happens before it.
     pub fn closes(&self) -> bool {
         matches!(self, Act::Set { .. } | Act::Send { .. } | Act::Release { .. } | Act::Barrier(_) | Act::Prints(_))
     }
 
-    /// Does everything after it on its pipe start after it?
+    /// Whether everything after it on its pipe happens after it.
     pub fn opens(&self) -> bool {
         matches!(self, Act::Wait { .. } | Act::Receive { .. } | Act::Take { .. } | Act::Barrier(_) | Act::Prints(_))
     }
 
-    /// May it let something go on that waits?
+    /// Whether it may release a waiting event.
     pub fn frees(&self) -> bool {
         matches!(self, Act::Set { .. } | Act::Release { .. } | Act::Send { .. })
     }
 
-    /// Does nothing later start before it is done (sync.md 3, rule 3)?
+    /// Whether no later event starts before it is done (sync.md 3, rule 3).
     pub fn issues(&self) -> bool {
         match self {
             Act::Prints(_) | Act::Joins(_) | Act::Barrier(None) => true,

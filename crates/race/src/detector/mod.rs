@@ -1,9 +1,10 @@
-//! Races and flags of one run, while it goes on (sync.md 4, "at run time").
+//! Dynamic race detector: races and flag errors of one run (sync.md 4, "at run time").
 //!
-//! Whoever runs a program tells a [`Detector`] every instruction and order operation of each process in program order, with
-//! the bytes that it touches. Pipes have clocks, flags and tokens carry them, cells of memories keep who touched them last.
-//! What waits for a set that comes only later in program order is kept until then. So it needs as much memory as the
-//! program touches, however long it runs.
+//! It is a vector-clock detector in the manner of FastTrack (Flanagan and Freund, PLDI 2009), with one clock component
+//! per pipe. The interpreter reports every instruction and synchronisation operation of each process to a [`Detector`]
+//! in program order, with the bytes that it accesses. Flags and tokens carry clocks; cells of shadow memory hold the
+//! latest accesses. An event that waits for a set later in program order is queued until that set. Memory use depends
+//! on the bytes that the program accesses, not on the length of the run.
 
 mod access_history;
 mod cells;
@@ -25,6 +26,7 @@ use crate::fifo_slots::SlotPlace;
 use crate::footprint::{self, rect_ranges};
 use crate::sync_op::SyncOp;
 use crate::trace::{Kind as Traced, Line};
+use crate::vecscope::InScope;
 use access_history::Touching;
 use channels::Lines;
 use event::{Act, Done, Event, Point};
@@ -39,6 +41,7 @@ use tessera_isa::ops::{Bind, Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Rect};
 use tessera_isa::tile::Loc;
+use tessera_micro::order::Log;
 
 /// No pipes at all: only the rules of flags are asked for, and memories are not looked at.
 pub const FLAGS: usize = 0;
@@ -73,20 +76,23 @@ pub struct Detector<const W: usize> {
     /// By process, site and number.
     variants: Vec<Vec<Vec<Option<Variant>>>>,
     told: RunFindings,
-    /// Is it no use going on?
+    /// Races inside of vecscopes.
+    scopes: Vec<InScope>,
+    /// Whether the limit of findings is reached, so that going on is pointless.
     is_over: bool,
 }
 
 impl<const W: usize> Detector<W> {
     pub fn new(text: Arc<KernelText>) -> Detector<W> {
         let processes = &text.processes;
-        let pipes = |(n, p): (usize, &source_map::ProcessText)| Pipes::new(n, p.automatic, text.profile);
+        let pipes = |(n, p): (usize, &source_map::ProcessText)| Pipes::new(n, (p.automatic, p.is_micro), text.profile);
         Detector {
             pipes: processes.iter().enumerate().map(pipes).collect(),
             memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),
             lines: Lines::new(text.profile, processes.iter().map(|p| p.core).collect()),
             variants: vec![Vec::new(); processes.len()],
             told: RunFindings::new(processes.len()),
+            scopes: Vec::new(),
             is_over: false,
             text,
         }
@@ -159,7 +165,7 @@ impl<const W: usize> Detector<W> {
         None
     }
 
-    /// An instruction that is known is issued; is it?
+    /// Issues an instruction variant that is already known; returns whether it is known.
     #[inline]
     pub fn issued(&mut self, process: usize, at: (OpId, Turn<'_>), variant: (usize, usize, u64), start: u64) -> bool {
         if W == FLAGS {
@@ -182,7 +188,7 @@ impl<const W: usize> Detector<W> {
         self.next(process, point, Act::Work { pipe, done, reads, named });
     }
 
-    /// What a variant of an instruction is.
+    /// The key of an instruction variant.
     pub fn learn(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, view: Option<Space>) {
         let (site, number, age) = variant;
         let pipe = inst.op.pipe(inst.form, inst.profile, inst.tiles.iter().map(|t| (t.role, t.tile)));
@@ -236,7 +242,8 @@ impl<const W: usize> Detector<W> {
         accesses
     }
 
-    /// The core whose memory an operand lies in: a vector core has its own UB, everybody else says which one.
+    /// The core whose memory holds an operand: each vector core has a UB of its own; elsewhere the operand names the
+    /// core.
     fn memory_of(&self, process: usize, loc: Loc, said: u8) -> u8 {
         match self.core(process) {
             Core::Vector(n) if loc == Loc::Vec => n,
@@ -272,6 +279,40 @@ impl<const W: usize> Detector<W> {
         let ranges = [(0, to as i64 - from as i64)].into();
         let what = self.memory.number(vec![Access { space, ranges, is_view: true, way, role, first: 0 }]);
         self.work(process, at, Pipe::S, Done { what, start: from as i64 }, !writes);
+    }
+
+    /// Bytes are touched on a pipe, by what is no tile instruction.
+    pub fn touched(&mut self, process: usize, at: (OpId, Turn<'_>), pipe: Pipe, bytes: Vec<(Space, u64, u64, bool)>) {
+        let mut accesses: Vec<Access> = Vec::new();
+        for (space, from, to, writes) in bytes {
+            let way = if writes { AccessKind::Writes } else { AccessKind::Reads };
+            let range = (from as i64, to as i64);
+            match accesses.iter_mut().find(|access| (access.space, access.way) == (space, way)) {
+                Some(access) => access.ranges = access.ranges.iter().copied().chain([range]).collect(),
+                None => {
+                    let role = if matches!(space, Space::Buffer(_)) { Role::Global } else { Role::Src };
+                    accesses.push(Access { space, ranges: [range].into(), is_view: false, way, role, first: range.0 });
+                }
+            }
+        }
+        if W == FLAGS || accesses.is_empty() {
+            return;
+        }
+        let what = self.memory.number(accesses);
+        self.work(process, at, pipe, Done { what, start: 0 }, false);
+    }
+
+    /// A vecscope ended, in which this happened.
+    pub fn scoped(&mut self, log: &Log) {
+        for race in log.races() {
+            let node = |n: usize| log.nodes.get(race.nodes[n]);
+            if let (Some(x), Some(y)) = (node(0), node(1)) {
+                let found = InScope::new(x, y, &race);
+                if self.scopes.iter().all(|other| !other.is_like(&found)) {
+                    self.scopes.push(found);
+                }
+            }
+        }
     }
 
     /// A tile is printed.
@@ -451,7 +492,7 @@ impl<const W: usize> Detector<W> {
         self.next(process, point, Act::Work { pipe, done, reads, named });
     }
 
-    /// A loop ended after so many rounds.
+    /// A loop ended after this many iterations.
     pub fn looped(&mut self, process: usize, at: OpId, rounds: u64) {
         self.told.looped(process, at, rounds);
     }
@@ -463,7 +504,7 @@ fn valid_ranges(tile: &TileArg) -> Vec<(i64, i64)> {
     rect_ranges(&tile.layout, tile.tile.elem.bits().into(), Rect { row: 0, col: 0, rows, cols })
 }
 
-/// What an event is in a trace.
+/// The kind of an event in a trace.
 fn traced(act: &Act) -> Traced {
     match act {
         Act::Work { .. } => Traced::Work,
@@ -475,7 +516,7 @@ fn traced(act: &Act) -> Traced {
         Act::Take { id, .. } => Traced::Take(*id),
         Act::Release { id, .. } => Traced::Release(*id),
         Act::Send { token, .. } => Traced::Send(token.1),
-        // Which line it is of is said by whoever asks.
+        // The caller supplies the line of the token.
         Act::Receive { .. } => Traced::Receive(Line::Ready(0)),
     }
 }

@@ -16,9 +16,9 @@ use tessera_isa::profile::Profile;
 /// A pipe.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line<const W: usize> {
-    /// What is done before whatever comes next.
+    /// The clock of everything that the next event follows.
     base: Clock<W>,
-    /// What is done when all of it is, where it may overlap.
+    /// The clock of everything issued so far, on pipes whose instructions may overlap.
     all: Clock<W>,
     count: u32,
 }
@@ -29,7 +29,7 @@ pub struct Set<const W: usize> {
     pub clock: Option<Clock<W>>,
     taken: bool,
     pub point: Point,
-    /// Is it the event of a value?
+    /// Whether it is the event of a value.
     named: Option<u32>,
 }
 
@@ -72,9 +72,11 @@ struct Release<const W: usize> {
 pub struct Pipes<const W: usize> {
     process: usize,
     automatic: bool,
+    /// Whether the process meets micro instructions.
+    is_micro: bool,
     in_order: [bool; Pipe::ALL.len()],
     lines: [Line<W>; Pipe::ALL.len()],
-    /// What is done before anything that is issued from now on.
+    /// The clock that every event from now on follows.
     issued: Clock<W>,
     pub index: u32,
     pub flags: Vec<FlagState<W>>,
@@ -84,10 +86,10 @@ pub struct Pipes<const W: usize> {
     /// By number of an event that a value stands for: what is done when it is.
     named: Vec<Option<Clock<W>>>,
     values: FxHashMap<ValueId, u32>,
-    /// Named events that somebody waits for.
+    /// Named events with a pending wait.
     pub awaited: FxHashMap<u32, ()>,
     released: FxHashMap<(u32, Pipe), Release<W>>,
-    /// What has not happened yet, in program order.
+    /// Pending events, in program order.
     pub pending: VecDeque<Event>,
     /// The pipes that wait, or all.
     blocked: u16,
@@ -102,7 +104,7 @@ pub struct Happens<const W: usize> {
 }
 
 impl<const W: usize> Pipes<W> {
-    pub fn new(process: usize, automatic: bool, profile: Profile) -> Pipes<W> {
+    pub fn new(process: usize, (automatic, is_micro): (bool, bool), profile: Profile) -> Pipes<W> {
         let mut in_order = [automatic; Pipe::ALL.len()];
         for pipe in Pipe::ALL {
             in_order[*pipe as usize] |= pipe.is_in_order(profile);
@@ -110,6 +112,7 @@ impl<const W: usize> Pipes<W> {
         Pipes {
             process,
             automatic,
+            is_micro,
             in_order,
             lines: [Line::default(); Pipe::ALL.len()],
             issued: Clock::default(),
@@ -163,7 +166,7 @@ impl<const W: usize> Pipes<W> {
     /// A set in program order.
     pub fn set(&mut self, pipe: Pipe, flag: u32, point: &Point, value: Option<ValueId>) -> Act {
         let records = value.map(|value| {
-            // Where nothing waits, nobody means the event that the value stood for before.
+            // Without a pending wait, the earlier event of the value is no longer referenced.
             let number = self.values.get(&value).copied().filter(|_| self.pending.is_empty());
             let number = number.unwrap_or(self.named.len() as u32);
             match self.named.get_mut(number as usize) {
@@ -196,12 +199,13 @@ impl<const W: usize> Pipes<W> {
         Act::Wait { pipe, flag, number }
     }
 
-    /// Did a wait come before its set?
+    /// Whether a wait came before its set.
     pub fn is_early(&self, flag: u32) -> bool {
         self.flags.get(flag as usize).is_some_and(|state| !state.unset.is_empty())
     }
 
-    /// A set or a wait while nothing waits and nobody asks for clocks; not where the wait comes first.
+    /// Fast path: a set or a wait while no event is pending and no clock is requested; not taken if the wait comes
+    /// first.
     #[inline]
     pub fn count(&mut self, flag: u32, sets: bool, point: &Point) -> bool {
         let Some(state) = self.flags.get_mut(flag as usize).filter(|_| self.pending.is_empty()) else { return false };
@@ -229,23 +233,27 @@ impl<const W: usize> Pipes<W> {
         named
     }
 
-    /// Has a set happened, whose wait has not?
+    /// Whether a set has happened whose wait has not.
     pub fn has_happened(&self, flag: u32, number: u64) -> bool {
         let state = self.flags.get(flag as usize);
         let set = state.and_then(|s| s.tokens.get(usize::try_from(number.checked_sub(s.first)?).ok()?));
         set.is_some_and(|set| set.clock.is_some())
     }
 
-    /// Is it the event that somebody waited for?
+    /// Whether it is the event of the pending wait.
     pub fn is_awaited(&self, set: &Set<W>) -> bool {
         set.named.is_some_and(|named| self.awaited.contains_key(&named))
     }
 
     /// A get of a buffer in program order: it waits for the latest release on another pipe.
     pub fn take(&self, pipe: Pipe, id: u32) -> Act {
+        if self.is_micro {
+            // All earlier ones, on any pipe (micro/model.md 8).
+            return Act::Take { pipe, id, after: Some(self.index), all: true };
+        }
         let others = self.released.iter().filter(|((n, on), _)| *n == id && *on != pipe);
         let after = others.map(|(_, release)| release.index).max();
-        Act::Take { pipe, id, after }
+        Act::Take { pipe, id, after, all: false }
     }
 
     pub fn release(&mut self, pipe: Pipe, id: u32, point: &Point) -> Act {
@@ -253,7 +261,7 @@ impl<const W: usize> Pipes<W> {
         Act::Release { pipe, id }
     }
 
-    /// What an event waits for, if all of it has happened.
+    /// The clock that an event waits for, if all of it has happened.
     fn incoming(&self, act: &Act, line_of: impl Fn(Token) -> Option<Clock<W>>) -> Option<Option<Clock<W>>> {
         let join = |clocks: SmallVec<[Option<Clock<W>>; 2]>| -> Option<Option<Clock<W>>> {
             let mut all: Option<Clock<W>> = None;
@@ -271,6 +279,10 @@ impl<const W: usize> Pipes<W> {
             Act::Joins(named) | Act::Work { named, .. } if !named.is_empty() => {
                 join(named.iter().map(|n| self.named.get(*n as usize).copied().flatten()).collect())
             }
+            Act::Take { id, after: Some(before), all: true, .. } => {
+                let earlier = |((n, _), release): &(&(u32, Pipe), &Release<W>)| n == id && release.index < *before;
+                join(self.released.iter().filter(earlier).map(|(_, release)| release.clock).collect())
+            }
             Act::Take { id, after: Some(index), .. } => {
                 // A later release of the same pipe takes the place of the one that is meant, and is after it.
                 let mut others = self.released.iter().filter(|((n, _), release)| n == id && release.index >= *index);
@@ -285,7 +297,7 @@ impl<const W: usize> Pipes<W> {
         }
     }
 
-    /// Is something before an event that has not happened yet?
+    /// Whether a pending event precedes this one.
     #[inline]
     fn is_blocked(&self, act: &Act) -> bool {
         if self.blocked == 0 {

@@ -1,4 +1,4 @@
-//! What a run found, in the sentences of the static form: what is worth telling becomes a small trace of each process.
+//! Findings of a run, worded like those of the static checker: each finding becomes a small trace per process.
 
 use super::event::{Act, Point, Turns};
 use super::pipe_clocks::{FlagState, Pipes};
@@ -18,7 +18,7 @@ use tessera_ir::{Func, Module, OpId, OpKind};
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::ops::{Pipe, Role};
 
-/// What is noted on the way.
+/// Notes made during the run.
 #[derive(Debug, Default)]
 pub struct RunFindings {
     processes: Vec<ProcessFindings>,
@@ -26,7 +26,7 @@ pub struct RunFindings {
 
 #[derive(Debug, Default)]
 struct ProcessFindings {
-    /// How often each loop ran, at most.
+    /// The greatest trip count of each loop.
     loops: FxHashMap<OpId, u64>,
     /// The first wrong id of each operation.
     ids: Vec<(OpId, Turns, i64)>,
@@ -110,7 +110,7 @@ impl RunFindings {
     }
 }
 
-/// What one block of a run found.
+/// The findings of one block of a run.
 pub struct BlockFindings(Box<dyn Describe + Send>);
 
 impl<const W: usize> Detector<W> {
@@ -186,7 +186,7 @@ impl FindingsTracer<'_> {
         self.event(process, (point.op, point.turns.rounds()), None, kind)
     }
 
-    /// What is wrong with the flags of a process, as the static form says it.
+    /// The flag errors of a process, worded like those of the static checker.
     fn flags<const W: usize>(
         &mut self,
         process: usize,
@@ -221,7 +221,7 @@ impl FindingsTracer<'_> {
                 let event = self.point(process, &set.point, Kind::Set(n));
                 found.push((set.point.index, FlagViolation { event, fault: Fault::Leak, flag: flag.clone() }));
             }
-            // One that nobody waits for is a leak.
+            // A set without a wait is a leak.
             if let Some((_, before, set)) = again.as_ref().filter(|(k, ..)| k - 1 < *waits) {
                 let earlier = self.point(process, before, Kind::Set(n));
                 let event = self.point(process, set, Kind::Set(n));
@@ -294,7 +294,7 @@ fn misuses(
     pipes.flatten().chain(ids).collect()
 }
 
-/// What is left of processes that wait for ever, as traces; everything else has happened.
+/// The remaining traces of processes that wait for ever; everything else has happened.
 fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Vec<Trace>, Channels) {
     let Detector { text, pipes, .. } = live;
     let process = |own: &source_map::ProcessText| Trace {
@@ -372,7 +372,7 @@ pub fn report(module: &Module, func: &Func, text: &str, of: &KernelText, blocks:
     Report { verdict, diagnostics }
 }
 
-/// What one block found.
+/// The findings of one block.
 fn tell<const W: usize>(
     reporter: &mut Reporter<'_>,
     live: &Detector<W>,
@@ -385,7 +385,7 @@ fn tell<const W: usize>(
         trace.flags = pipes[process].flags.iter().map(|f| f.flag.clone()).collect();
         trace.misuses = misuses(reporter.func, text, process, &told.processes[process], loops);
         trace.turns.push(SmallVec::new());
-        // How often each loop ran, for those who ask.
+        // The trip count of each loop.
         let ran = told.processes[process].loops.iter().filter(|(_, n)| **n > 0);
         trace.turns.extend(ran.map(|(at, n)| SmallVec::from_slice(&[(*at, n - 1)])));
         teller.traces.push(trace);
@@ -411,7 +411,7 @@ fn tell<const W: usize>(
         let rest: Vec<&Trace> = rest.iter().collect();
         let order = HappensBefore::new(&rest, text.profile, &between);
         for (process, trace) in rest.iter().enumerate() {
-            // What there is no set for has been told.
+            // Waits without a set have been reported already.
             let mut circles = flags::check(trace, &order, process, false);
             circles.retain(|broken| matches!(broken.fault, Fault::Cycle(_)));
             has_circle |= reporter.broken_flags(trace, process, &circles);
@@ -429,7 +429,7 @@ fn tell<const W: usize>(
     let mut lines = lines.clone();
     for (process, own) in pipes.iter().enumerate() {
         for event in &own.pending {
-            // Who waits for ever for something else would have taken its tokens.
+            // A process that waits for ever for another token would have taken these.
             if let Act::Receive { needs, .. } = &event.act {
                 lines.taken(process, needs, (0, 0), &text.slots);
             }
@@ -442,10 +442,11 @@ fn tell<const W: usize>(
         let traces: Vec<&Trace> = teller.traces.iter().collect();
         reporter.left(&traces, (*process, event));
     }
-    // What never happens cannot race (sync.md 9).
+    // An event that never happens cannot race (sync.md 9).
     if is_broken || is_stuck {
         return None;
     }
+    live.scopes.iter().for_each(|found| reporter.in_scope(found));
     let races: Vec<_> = memory.races.iter().map(|race| teller.race(race)).collect();
     let same: Vec<_> = memory.same.iter().map(|race| teller.race(race)).collect();
     let traces: Vec<&Trace> = teller.traces.iter().collect();

@@ -1,8 +1,8 @@
-//! What was done to the bytes of all memories, and who races with whom (sync.md 4).
+//! Shadow memory: the accesses of all memories, and the races among them (sync.md 4).
 //!
-//! A cell keeps the accesses that something later can still race with, without another one between them that does so first:
-//! what is done before a write is of no interest after it. In a kernel on several cores, where every pair of program
-//! points counts, it keeps the last access of each.
+//! A cell keeps the accesses with which a later access can still race and that no access between them hides: accesses
+//! that happen before a write need not be kept after it. A kernel on several cores reports every pair of program
+//! points, so there a cell keeps the last access of each point.
 
 use super::access_history::{Act, Entry, Touching, meet};
 use super::cells::{CellId, Cells, Shadow};
@@ -17,7 +17,7 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 
-/// More races than this are not looked for: nobody reads on.
+/// The limit of reported races.
 const MAX_RACES: usize = crate::races::MAX_RACES;
 
 /// A memory.
@@ -25,13 +25,13 @@ const MAX_RACES: usize = crate::races::MAX_RACES;
 pub enum Space {
     /// A memory of a core, of which vector cores have one each.
     Chip(Loc, u8),
-    /// Where tiles without an address live, on each vector core.
+    /// The space of tiles without an address, per vector core.
     Pool(u8),
     /// The buffer behind an argument.
     Buffer(ValueId),
 }
 
-/// What is done to bytes.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     Reads,
@@ -54,7 +54,7 @@ impl AccessKind {
         }
     }
 
-    /// Does it conflict with whatever the other one conflicts with?
+    /// Whether it conflicts with every access that the other one conflicts with.
     pub fn covers(self, other: AccessKind) -> bool {
         self == AccessKind::Writes || self == other
     }
@@ -74,7 +74,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Is it the same, whatever operand it is?
+    /// Whether two accesses are equal apart from their operand.
     pub fn is_like(&self, other: &Access) -> bool {
         (self.space, self.way, self.is_view) == (other.space, other.way, other.is_view) && self.ranges == other.ranges
     }
@@ -93,7 +93,7 @@ impl Access {
 /// The cells of an operand, as they were found last.
 #[derive(Clone, Debug, Default)]
 struct Found {
-    /// Its memory, one more than its place in the list; 0 where nobody looked.
+    /// Its memory as list index plus one; 0 before the first lookup.
     shadow: usize,
     stamp: u64,
     start: i64,
@@ -105,11 +105,12 @@ struct Found {
 struct What {
     accesses: Box<[Access]>,
     found: Box<[Found]>,
-    /// Does it write what it also reads? Then all of its operands meet what was there before any of them takes a place.
+    /// Whether it writes bytes that it also reads; then all of its operands are compared with the history before any
+    /// of them is recorded.
     in_place: bool,
 }
 
-/// Is there a byte that one of these reads and another one writes?
+/// Whether one of these accesses reads a byte that another one writes.
 fn is_in_place(accesses: &[Access]) -> bool {
     let meet = |a: &Access, b: &Access| {
         let overlap = |(from, to): &(i64, i64)| b.ranges.iter().any(|(first, end)| first < to && from < end);
@@ -136,7 +137,7 @@ pub struct Race {
     pub x: Side,
     pub y: Side,
     pub conflict: Conflict,
-    /// How many events are between them, in one process.
+    /// The number of events between them, within one process.
     pub apart: usize,
 }
 
@@ -148,7 +149,7 @@ pub struct Memory {
     shadows: Vec<Shadow>,
     spaces: FxHashMap<Space, usize>,
     cells: Cells<Entry>,
-    /// By process: is its order left to the assembler?
+    /// By process: whether its order is left to the assembler.
     automatic: Vec<bool>,
     reported: Pairs,
     /// By process: the last place in program order of what has happened, one more.
@@ -156,11 +157,11 @@ pub struct Memory {
     between: FxHashSet<(OpId, OpId)>,
     noted: FxHashSet<OpId>,
     pub races: Vec<Race>,
-    /// What both vector cores write with the same instruction.
+    /// Writes of the same bytes by the same instruction on both vector cores.
     pub same: Vec<Race>,
 }
 
-/// Somebody who races with an event: what was kept of it, and the operand of the event.
+/// An access that races with an event: the recorded entry, and the operand of the event.
 struct Candidate {
     entry: Entry,
     own: u8,
@@ -186,7 +187,7 @@ impl Memory {
         number
     }
 
-    /// Does an instruction read?
+    /// Whether an instruction reads.
     pub fn reads(&self, what: u32) -> bool {
         self.whats.get(what as usize).is_some_and(|w| w.accesses.iter().any(|a| a.way == AccessKind::Reads))
     }
@@ -303,7 +304,7 @@ impl Memory {
         Some(Side { process, pipe, op, turns, access, start: done.start })
     }
 
-    /// Which of those who race with an event are worth telling.
+    /// Chooses the races with an event that are worth reporting.
     #[cold]
     fn judge<const W: usize>(&mut self, event: &Touching<'_, W>, mut all: SmallVec<[Candidate; 2]>) {
         if self.automatic.len() > 1 {
@@ -320,7 +321,7 @@ impl Memory {
             if n > 0 && within[n - 1].entry.index == c.entry.index {
                 continue;
             }
-            // What waited for a later set happens after what follows it in program order.
+            // An event that waited for a later set happens after its successors in program order.
             let is_first = c.entry.index < event.point.index;
             let pair = if is_first { (c.entry.op, event.point.op) } else { (event.point.op, c.entry.op) };
             if self.reported.contains(pair) || self.races.len() > MAX_RACES || self.is_left_out(event, c, &within) {
@@ -363,7 +364,7 @@ impl Memory {
         }
     }
 
-    /// Is there something between the two that races with one and is ordered with the other?
+    /// Whether an event between the two races with one of them and is ordered with the other.
     fn is_left_out<const W: usize>(&self, event: &Touching<'_, W>, x: &Candidate, all: &[Candidate]) -> bool {
         let own = event.clock.of(event.process);
         let is_before = |raced: &[u32; LANES]| raced.iter().zip(&own).any(|(first, done)| *first > 0 && done >= first);

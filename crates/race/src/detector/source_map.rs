@@ -1,4 +1,4 @@
-//! What a run needs to know of the text: the order operations, and the FIFOs, of each process.
+//! The synchronisation operations and FIFOs of each process, as a detector needs them.
 
 use crate::explore::Core;
 use crate::fifo_slots::FifoSlots;
@@ -17,13 +17,13 @@ use tessera_plan::Placement;
 pub struct Ordered {
     pub sync_op: SyncOp,
     pub written: Option<i64>,
-    /// Does a token stand for a meeting?
+    /// Whether its token stands for a meeting of cores of one kind.
     pub meets: bool,
     /// The event that it records.
     pub records: Option<ValueId>,
 }
 
-/// What an operation does with a FIFO.
+/// The effect of an operation on a FIFO.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
     pub part: Part,
@@ -36,6 +36,8 @@ pub struct Move {
 pub struct ProcessText {
     pub core: Core,
     pub automatic: bool,
+    /// Whether it meets micro instructions.
+    pub is_micro: bool,
     /// By operation.
     pub orders: Vec<Option<Box<Ordered>>>,
 }
@@ -55,7 +57,7 @@ pub struct KernelText {
 }
 
 impl KernelText {
-    /// Those of an inlined function whose tiles are placed.
+    /// Collects those of an inlined function whose tiles are placed.
     pub fn new(
         module: &Module,
         func: &Func,
@@ -87,17 +89,18 @@ impl KernelText {
         }
     }
 
-    /// Has a block one process?
+    /// Whether a block has one process.
     pub fn is_alone(&self) -> bool {
         self.processes.len() == 1
     }
 
-    /// Are there order operations at all?
+    /// Whether there are synchronisation operations.
     pub fn has_flags(&self) -> bool {
         self.processes.iter().any(|p| p.orders.iter().flatten().any(|o| !matches!(o.sync_op, SyncOp::Nothing)))
     }
 
-    /// Is there nothing that could go wrong: one process whose order is left to the assembler, without order operations?
+    /// Whether no finding is possible: one process whose order is left to the assembler, without synchronisation
+    /// operations.
     pub fn is_plain(&self) -> bool {
         self.is_alone() && self.processes.iter().all(|p| p.automatic) && !self.has_flags()
     }
@@ -119,6 +122,7 @@ fn process(
     ProcessText {
         core,
         automatic: mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
+        is_micro: crate::explore::is_micro(func),
         orders: func.ops.iter().enumerate().map(ordered).collect(),
     }
 }

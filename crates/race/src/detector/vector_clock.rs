@@ -2,7 +2,7 @@
 
 use tessera_isa::ops::Pipe;
 
-/// Lanes of a process: its pipes, and one that is nobody's.
+/// Lanes of a process: its pipes, and one spare lane.
 pub const LANES: usize = 8;
 /// A pipe of a process.
 pub type Lane = u8;
@@ -11,7 +11,8 @@ pub fn lane(process: usize, pipe: Pipe) -> Lane {
     (process * LANES + pipe as usize) as Lane
 }
 
-/// By lane: so many of its events, counted in program order, are done. A kernel has one process, or three.
+/// A vector clock: by lane, the number of its events, in program order, that are done. A kernel has one process, or
+/// three.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock<const W: usize>([u32; W]);
 
@@ -39,7 +40,7 @@ impl<const W: usize> Clock<W> {
         }
     }
 
-    /// Is the event at this position of a lane done?
+    /// Whether the event at this position of a lane is done.
     #[inline]
     pub fn has(&self, lane: Lane, position: u32) -> bool {
         self.done(lane) > position

@@ -10,6 +10,7 @@ mod control;
 mod fifo;
 mod footprint_cache;
 mod global;
+mod micro;
 mod peel;
 mod period;
 mod sync_ops;
@@ -154,6 +155,8 @@ pub(crate) struct PathWalk<'a> {
     misused: MisuseSet,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
+    /// Whether it has micro instructions: pointers on the chip are numbers then.
+    is_micro: bool,
     fifos: Fifos,
     /// By operation of a mixed kernel: the kind of core that runs it.
     kinds: Vec<Option<tessera_ir::Core>>,
@@ -215,6 +218,7 @@ pub(crate) fn walk(
             core: subject.core,
             turns: vec![SmallVec::new()],
             automatic: subject.automatic,
+            is_micro: is_micro(func),
             ..Trace::default()
         },
         symbols,
@@ -222,6 +226,7 @@ pub(crate) fn walk(
         at: None,
         misused: MisuseSet::default(),
         written: FxHashSet::default(),
+        is_micro: is_micro(func),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
         counts: FxHashMap::default(),
@@ -256,6 +261,11 @@ pub(crate) fn walk(
     walk.trace.steps = walk.steps;
     walk.choices.symbols = walk.symbols;
     Ok(walk.trace)
+}
+
+/// Whether a function has micro instructions.
+pub(crate) fn is_micro(func: &Func) -> bool {
+    func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_)))
 }
 
 impl<'a> PathWalk<'a> {
@@ -327,7 +337,7 @@ impl<'a> PathWalk<'a> {
                 Some((_, known)) => AbstractValue::Int((*known).into()),
                 None => AbstractValue::Int(self.symbols.of(Expr::Value(value))),
             },
-            Type::Event | Type::Opaque(_) => AbstractValue::None,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) => AbstractValue::None,
         };
         self.set(value, val);
     }
@@ -339,11 +349,12 @@ impl<'a> PathWalk<'a> {
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
                 self.new_tile(value).map_or(AbstractValue::None, AbstractValue::Tile)
             }
+            Type::Ptr(..) if self.is_chip_pointer(value) => AbstractValue::Int(self.fresh()),
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
                 let at = self.fresh();
                 self.view_of_type(ty, Place { root: Root::Anywhere, at })
             }
-            Type::Event | Type::Opaque(_) => AbstractValue::None,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) => AbstractValue::None,
         };
         self.set(value, val);
     }
@@ -377,7 +388,10 @@ impl<'a> PathWalk<'a> {
 
     fn op(&mut self, id: OpId, op: &'a Op) -> Explored {
         match &op.kind {
+            OpKind::Pto(opcode, _) if self.is_micro && self.chip_pointer(id, op, *opcode) => {}
             OpKind::Pto(opcode, form) => return self.instruction(id, op, *opcode, *form),
+            OpKind::Micro(_) => return self.micro(id, op),
+            _ if op.is_vecscope() => return self.vecscope(id, op),
             OpKind::Other(_) if op.id_array().is_some() => self.ids(id, op),
             OpKind::Other(_) | OpKind::Call(_) => op.results.iter().for_each(|value| self.unknown(*value)),
             OpKind::Constant(value) => self.constant(op, *value),

@@ -17,26 +17,26 @@ const PIPES: usize = Pipe::ALL.len();
 /// Ticks between two states that are kept, at least, and how many are.
 const EVERY: usize = 256;
 const KEPT: usize = 512;
-/// By pipe: so many of its events are done.
+/// By pipe: the number of its events that are done.
 pub type Clock = [u32; PIPES];
 
 fn join(a: &mut Clock, b: &Clock) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = (*a).max(*b));
 }
 
-/// What happens at an operation because of an edge.
+/// The effect of an edge at an operation.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Wait,
     Set,
-    /// Sets before a loop, so many.
+    /// The number of sets before a loop.
     Prime(u64),
     /// Waits after it.
     Drain(u64),
     Barrier,
 }
 
-/// What happens at one place, and for which edges.
+/// The actions at one place, with their edges.
 type Here = SmallVec<[(Action, usize); 2]>;
 
 /// The actions of edges, by the number of the operation: before it, and after it.
@@ -63,7 +63,7 @@ impl Actions {
     }
 }
 
-/// Where several stand together, waits come first and sets last, as they are printed.
+/// Within one place, waits come first and sets last, as they are printed.
 fn put(all: &mut Vec<Here>, at: OpId, action: (Action, usize)) {
     let rank = |action: &Action| match action {
         Action::Wait | Action::Drain(_) => 0,
@@ -78,10 +78,10 @@ fn put(all: &mut Vec<Here>, at: OpId, action: (Action, usize)) {
     list.insert(place, action);
 }
 
-/// By edge: the tokens that nobody took yet.
+/// By edge: the tokens that are not taken yet.
 type Tokens = FxHashMap<usize, SmallVec<[Clock; 2]>>;
 
-/// What is done.
+/// The clock of completed events.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Clocks {
     /// By pipe: what is before anything that starts on it.
@@ -92,7 +92,7 @@ struct Clocks {
     issued: Clock,
 }
 
-/// Where a pass is.
+/// The state of a pass.
 #[derive(Clone, Debug, Default)]
 struct State {
     now: Clocks,
@@ -100,7 +100,7 @@ struct State {
     tokens: Tokens,
 }
 
-/// Where a pass was, with all tokens, sorted by edge; those of edges that are gone may still be there.
+/// A saved state of a pass, with all tokens sorted by edge; tokens of removed edges may remain in it.
 #[derive(Debug)]
 struct Kept {
     now: Clocks,
@@ -130,7 +130,7 @@ impl Kept {
 }
 
 impl State {
-    /// Is it the same as one that was kept, but for the tokens of an edge?
+    /// Whether it equals a saved state, apart from the tokens of one edge.
     fn is_like(&self, kept: &Kept, without: usize) -> bool {
         let same = |(n, queue): (&usize, &SmallVec<[Clock; 2]>)| {
             *n == without || queue.iter().eq(kept.queue(*n).iter().map(|(_, token)| token))
@@ -138,7 +138,7 @@ impl State {
         self.now == kept.now && self.tokens.iter().all(same)
     }
 
-    /// What a set on a pipe gives now: everything on it so far is done.
+    /// The clock that a set on a pipe carries now: everything on it so far is done.
     fn token(&self, pipe: Pipe) -> Clock {
         let mut token = self.now.done[pipe as usize];
         token[pipe as usize] = self.now.count[pipe as usize];
@@ -195,7 +195,7 @@ impl State {
     }
 }
 
-/// Whoever makes an edge for a dependence of an event at a tick that nothing orders.
+/// A callback that proposes an edge for a dependence that nothing orders at a tick.
 pub type Missing<'a> = dyn FnMut(&Trace, &Dep, (u32, usize)) -> Option<Edge> + 'a;
 
 /// A path, with what depends on what and where a pass over it was.
@@ -207,12 +207,12 @@ pub struct Path {
     places: Vec<(u8, u32)>,
     /// By operation: the ticks at which it begins, and at which it ends.
     moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)>,
-    /// Every so many ticks: the state before it.
+    /// The saved state before every n-th tick.
     every: usize,
     kept: Vec<Kept>,
 }
 
-/// What a pass remembers for edges that come late.
+/// The record of a pass for edges that are added late.
 #[derive(Default)]
 struct Past {
     /// By event: what was done on its pipe right after it.
@@ -224,7 +224,7 @@ struct Past {
 }
 
 impl Past {
-    /// What a set at a tick would have given.
+    /// The clock that a set at a tick would have carried.
     fn token(&self, tick: usize, from: Pipe) -> Option<Clock> {
         let until = *self.until.get(tick)?;
         let list = &self.events[from as usize];
@@ -254,7 +254,7 @@ impl Path {
         Path { trace, deps, profile, places, moments, every, kept: Vec::new() }
     }
 
-    /// What is before an event when it starts.
+    /// The clock of everything before an event when it starts.
     fn clock(&self, state: &State, n: usize) -> Clock {
         let event = &self.trace.events[n];
         let pipe = event.pipe.unwrap_or(Pipe::S);
@@ -312,7 +312,8 @@ impl Path {
         }
     }
 
-    /// Is anything done more than once, so that an edge orders other turns than those it was made for?
+    /// Whether an operation runs more than once, so that an edge also orders iterations other than those it was made
+    /// for.
     pub fn has_loops(&self) -> bool {
         self.trace.turns.iter().any(|turn| !turn.is_empty())
     }
@@ -325,8 +326,8 @@ impl Path {
         self.moments.get(&op).map_or(&[], |m| &m.1)
     }
 
-    /// Runs to the end, with new edges from `missing` where dependences are not ordered, and keeps the states. What an
-    /// edge that goes round a loop does before it is found is seen only when this is done again.
+    /// Runs to the end, adds edges from `missing` for dependences that are not ordered, and saves the states. The
+    /// effect that an edge around a loop has before the point at which it is found shows only in another pass.
     pub fn complete(&mut self, edges: &mut Vec<Option<Edge>>, actions: &mut Actions, missing: &mut Missing<'_>) {
         let (mut state, mut past) = (State::default(), Past::default());
         self.kept.clear();
@@ -389,7 +390,7 @@ impl Path {
         state.tokens.insert(number, tokens.map(Option::unwrap_or_default).collect());
     }
 
-    /// The ticks at which an edge makes a difference: whoever waits does not.
+    /// The ticks at which an edge makes a difference: those with a set; a wait alone changes nothing.
     fn moments_of(&self, edges: &[Option<Edge>], n: usize) -> SmallVec<[usize; 8]> {
         let Some(Edge::Barrier { before, .. } | Edge::Pair { before, .. }) = edges[n] else { return SmallVec::new() };
         let mut all = SmallVec::from_slice(self.begins(before));
@@ -400,15 +401,15 @@ impl Path {
         all
     }
 
-    /// Does it show at a tick that an edge is needed, because what it was found for there is not ordered without it? The
-    /// edge may do before that what it does: without it even less is ordered.
+    /// Whether an edge proves necessary at a tick, because the dependence that it was made for is not ordered without
+    /// it. The edge may still take effect before that tick: without it even less is ordered.
     pub fn shows_need(&self, edges: &[Option<Edge>], actions: &Actions, n: usize, tick: usize) -> bool {
         let moments = self.moments_of(edges, n);
         let last = moments.partition_point(|t| *t <= tick).checked_sub(1).map(|at| moments[at]);
         last.is_some_and(|last| self.follow(edges, actions, n, (last, tick + 1), |_, _| {}).is_none())
     }
 
-    /// Are all dependences ordered without one edge?
+    /// Whether all dependences are ordered without one edge.
     pub fn is_complete_without(&self, edges: &[Option<Edge>], actions: &Actions, n: usize) -> bool {
         self.follow_all(edges, actions, n, |_, _| {})
     }

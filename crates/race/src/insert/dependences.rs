@@ -5,11 +5,11 @@ use crate::trace::{Access, Kind, Sets, Trace};
 use smallvec::SmallVec;
 use tessera_isa::ops::Pipe;
 
-/// What an event waits for.
+/// A dependence: the event that another one must follow.
 #[derive(Clone, Copy, Debug)]
 pub struct Dep {
     pub x: u32,
-    /// What the first and the second do.
+    /// The kinds of the first and the second access.
     pub accesses: [Access; 2],
 }
 
@@ -21,7 +21,7 @@ struct LastAccess {
 }
 
 impl LastAccess {
-    /// Those that an access must come after. Reads do not wait for reads, of which there may be many.
+    /// The accesses that a new access must follow. Reads do not wait for reads, of which there may be many.
     fn conflicting(&self, access: &Access, mut see: impl FnMut(u32, &Access)) {
         let mut look = |(x, other): &(u32, Access)| {
             if !(other.adds && access.adds) {
@@ -49,8 +49,8 @@ impl LastAccess {
     }
 }
 
-/// By event: what it must come after, from the nearest to the farthest. What is implied through the last write of a
-/// byte is left out.
+/// By event: the events that it must follow, from the nearest to the farthest. Dependences that the last write of a
+/// byte implies are left out.
 pub fn deps(trace: &Trace, sets: &Sets) -> Vec<SmallVec<[Dep; 2]>> {
     let atoms = BytePartition::new(sets, trace.accesses.iter().map(|a| a.set));
     let mut since: Vec<LastAccess> = vec![LastAccess::default(); atoms.count];
@@ -78,9 +78,9 @@ pub fn deps(trace: &Trace, sets: &Sets) -> Vec<SmallVec<[Dep; 2]>> {
     all
 }
 
-/// By process and event: what tokens between cores must come after, and what must come after them. A token stands for what
-/// its core did with the bytes that another one touches, too (sync.md 3 and 5): all of that is done before it is given,
-/// and starts only after it is taken. What is on the pipe of the token is so anyway.
+/// By process and event: the events that tokens between cores must follow, and those that must follow them. A token
+/// also stands for accesses of its core to bytes that another core accesses (sync.md 3 and 5): they are done before
+/// the token is given, and start only after it is taken. Accesses on the pipe of the token are ordered anyway.
 pub fn tokens(traces: &[Trace], sets: &Sets) -> Vec<Vec<SmallVec<[Dep; 2]>>> {
     let atoms = BytePartition::new(sets, traces.iter().flat_map(|t| &t.accesses).map(|a| a.set));
     let mut users = vec![(0u8, false); atoms.count];
@@ -109,7 +109,7 @@ pub fn tokens(traces: &[Trace], sets: &Sets) -> Vec<Vec<SmallVec<[Dep; 2]>>> {
                 Kind::Receive(_) => taken[pipe as usize] = Some(n as u32),
                 _ => {
                     let Some(access) = trace.accesses_of(n).iter().find(is_shared) else { continue };
-                    // Whoever is at the other end does the opposite.
+                    // The other end does the opposite.
                     let other = Access { writes: !access.writes, ..*access };
                     let dep = |x: u32| Dep { x, accesses: [other, *access] };
                     all[n].extend(pipes.filter_map(|p| taken[p]).map(dep));

@@ -6,10 +6,11 @@ use tessera_ir::{BlockId, Core, Func, OpId, OpKind};
 use tessera_isa::ops::Pipe;
 use tessera_plan::Points;
 
-/// What orders two program points.
+/// An edge that orders two program points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edge {
-    /// A set after one operation and a wait before another one of the same block; round a loop so many iterations later.
+    /// A set after one operation and a wait before another one of the same block; around a loop, this many iterations
+    /// later.
     Pair {
         /// The kind of core that it is for; none is all that run the program.
         core: Option<Core>,
@@ -33,7 +34,7 @@ impl Edge {
         *core
     }
 
-    /// How many iterations later it waits.
+    /// The number of iterations from the set to the wait.
     pub fn distance(&self) -> u64 {
         match self {
             Edge::Pair { round: Some((_, distance)), .. } => *distance,
@@ -41,7 +42,7 @@ impl Edge {
         }
     }
 
-    /// Does it go from one instruction to a later one of the same block, with nothing hoisted?
+    /// Whether it goes from one instruction to a later one of the same block, with nothing hoisted.
     pub fn is_simple(&self, func: &Func) -> bool {
         match self {
             Edge::Pair { after, before, round, .. } => {
@@ -61,8 +62,8 @@ pub fn kind(process: Process) -> Option<Core> {
     }
 }
 
-/// The most iterations that a flag goes round a loop: it has that many ids, or one more (sync.md 7.4). What is farther
-/// apart waits for a later iteration than it must.
+/// The most iterations that a flag goes around a loop: it has that many ids, or one more (sync.md 7.4). Operations
+/// that are farther apart wait for a later iteration than necessary.
 const MAX_DISTANCE: u64 = 7;
 
 /// The edge that orders an event before another one.
@@ -98,7 +99,7 @@ pub fn edge(func: &Func, points: &Points, trace: &Trace, x: usize, y: usize) -> 
     Some(Edge::Pair { core, from, to, after, before, round })
 }
 
-/// How many ids a flag round a loop has (sync.md 7.4).
+/// The number of ids of a flag around a loop (sync.md 7.4).
 pub fn ids(points: &Points, after: OpId, before: OpId, distance: u64) -> u64 {
     let waits_first = points.begin(before) <= points.begin(after);
     if waits_first { distance } else { distance + 1 }

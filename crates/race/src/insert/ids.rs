@@ -53,7 +53,7 @@ pub fn assign(points: &Points, edges: &[(Edge, usize)]) -> Ids {
                 flags.push((n, first, wanted));
                 break;
             }
-            // Those after it get theirs as if this had been so from the beginning; whether it fits shows the next time.
+            // Later edges get their ids as if this had held from the beginning; the next pass shows whether it fits.
             is_short = true;
             let here: Vec<usize> = flags.iter().map(|f| f.0).chain([n]).collect();
             fewer(points, &mut left, &here);
@@ -62,7 +62,7 @@ pub fn assign(points: &Points, edges: &[(Edge, usize)]) -> Ids {
     if is_short { Ids::Fewer(left.into_iter().flatten().collect()) } else { Ids::Given(given) }
 }
 
-/// How many ids an edge has.
+/// The number of ids of an edge.
 fn many(points: &Points, edge: &Option<(Edge, usize)>) -> u64 {
     match edge {
         Some((Edge::Pair { after, before, round: Some((_, distance)), .. }, _)) => {

@@ -46,14 +46,14 @@ pub struct FlagUse {
     /// The instruction that comes first, and the one that waits for it.
     pub first: OpId,
     pub second: OpId,
-    /// So many iterations later.
+    /// The distance in iterations.
     pub later: u64,
     pub conflict: Conflict,
     /// The tile that both touch; none in global memory.
     pub tile: Option<ValueId>,
 }
 
-/// Where an inserted operation stands.
+/// The position of an inserted operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Before(OpId),
@@ -68,13 +68,13 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct SyncPlan {
     pub func: Func,
-    /// What each inserted operation is for, in the order in which dependences were found.
+    /// The purpose of each inserted operation, in the order in which dependences were found.
     pub table: Vec<FlagUse>,
-    /// Did ids run out, so that flags were joined or became barriers?
+    /// Whether ids ran out, so that flags were joined or became barriers.
     pub short_of_ids: bool,
     /// Loops that flags go round which have several ids, and the most of them.
     pub several: Vec<(OpId, u64)>,
-    /// Do accesses of global memory meet only after more iterations than are looked at otherwise?
+    /// Whether accesses of global memory share bytes only after more iterations than are explored otherwise.
     pub meets_late: bool,
 }
 
@@ -106,7 +106,7 @@ pub fn insert(
         // The tiles stay where they are, whatever placement would make of a program with flags.
         let report = check(module, &synced.func, profile, placement, &text, &options);
         match report.verdict {
-            // What goes through other cores may order what a core's own clocks do not.
+            // Tokens through other cores may order events that a core's own clocks do not.
             Verdict::RaceFree if is_mixed => return Ok(fewest(module, synced, profile, placement, &options)),
             Verdict::RaceFree => return Ok(synced),
             Verdict::Undecided => {
@@ -168,7 +168,7 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
         let edges = work.edges.iter().zip(0..);
         let edges: Vec<(Edge, usize)> = edges.filter_map(|(edge, n)| Some(((*edge)?, n))).collect();
         match ids::assign(points, &edges) {
-            // What was joined may order more than was asked for.
+            // A joined flag may order more than was required.
             Ids::Given(_) if joined => {
                 joined = false;
                 work.add();
@@ -202,7 +202,7 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
     SyncPlan { func: synced, table, short_of_ids, several, meets_late: false }
 }
 
-/// Where operations stand in the text.
+/// The positions of operations in the text.
 fn text_order(func: &Func) -> FxHashMap<OpId, usize> {
     let mut order = FxHashMap::default();
     func.walk(&mut |id, _, _| _ = order.insert(id, order.len()));
@@ -221,7 +221,7 @@ fn several<'a>(points: &Points, edges: impl Iterator<Item = &'a Edge>) -> Vec<(O
     most.into_iter().filter(|(_, ids)| *ids > 1).collect()
 }
 
-/// The paths that are looked at; do loops have to run long for accesses of global memory to meet?
+/// The explored paths, and whether loops must run long before accesses of global memory share bytes.
 fn paths(
     module: &Module,
     func: &Func,
@@ -245,7 +245,7 @@ fn paths(
         let mut walked = |core: &Core| walk(subject(core), &constants, &mut choices, &mut sets);
         let traces = all.iter().map(&mut walked).collect::<Result<Vec<Trace>, _>>();
         let traces = traces.map_err(|Undecided { span, why }| unknown(&why, span))?;
-        // What meets too late to be looked at is found when the result is judged.
+        // Conflicts that occur too late to be explored here are found when the result is checked.
         _ = dependence::ask(&traces.iter().collect::<Vec<_>>(), &sets, None, &mut choices);
         let tokens = if traces.len() > 1 { dependences::tokens(&traces, &sets) } else { vec![Vec::new()] };
         for (trace, tokens) in traces.into_iter().zip(tokens) {

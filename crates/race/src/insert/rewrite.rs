@@ -14,7 +14,7 @@ use tessera_isa::diag::Span;
 use tessera_isa::ops::{Form, Opcode, Pipe, Role};
 use tessera_plan::Points;
 
-/// What is inserted at an operation.
+/// The operations to insert at an operation.
 #[derive(Default)]
 struct Here {
     before: Vec<OpId>,
@@ -274,7 +274,7 @@ impl<'a> Emit<'a> {
 
     /// The function with everything in it.
     pub fn done(mut self) -> (Func, Vec<Vec<(OpId, Place)>>) {
-        // What stands beside a section of its core goes into it.
+        // An operation beside a section of its core moves into the section.
         let mut inside: Vec<(BlockId, Vec<OpId>, Vec<OpId>)> = Vec::new();
         for n in 0..self.func.blocks.len() {
             let block = BlockId(n as u32);

@@ -1,4 +1,4 @@
-//! What goes wrong between cores, in sentences: deadlocks, tokens that are left or too many (sync.md 5, isa/structure.md 4).
+//! Errors between cores, as sentences: deadlocks, leftover tokens and too many tokens (sync.md 5, isa/structure.md 4).
 
 use super::Reporter;
 use crate::channels::{Channels, EventRef};
@@ -27,7 +27,7 @@ impl Reporter<'_> {
         self.of_flag("sync-overflow", traces, at, found.help("wait for tokens before more are given"));
     }
 
-    /// A token that nobody takes.
+    /// A token without a receiver.
     pub fn left(&mut self, traces: &[&Trace], at: EventRef) {
         let (sending, path) = (self.sending(traces, at), self.path(traces[at.0]));
         let what = format!("{sending} is taken by no wait before the kernel ends{path}");
@@ -59,7 +59,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Nobody can run, and not all have ended.
+    /// No process can run, and not all have ended.
     fn deadlock(&mut self, traces: &[&Trace], between: &Channels, fifos: &Fifos) {
         let at = between.standstill(traces);
         let mut sentences = Vec::new();
@@ -96,7 +96,7 @@ impl Reporter<'_> {
 
     /// Why a process does not get on.
     fn waiting(&self, traces: &[&Trace], at: &[Option<usize>], core: Core, line: Line, fifos: &Fifos) -> String {
-        // How often a core has sent on a line.
+        // The number of tokens that a core has sent on a line.
         let sent = |from: Core, line: Line| {
             let process = traces.iter().position(|t| t.core == from)?;
             let until = at[process].unwrap_or(traces[process].events.len());

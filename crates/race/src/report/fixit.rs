@@ -14,11 +14,11 @@ pub(super) struct Missing {
     pub core: Core,
     pub x: (Pipe, OpId),
     pub y: (Pipe, OpId),
-    /// Does the first wait for the second of its own iteration, so that only the iterations after that can wait for it?
+    /// Whether the first waits for the second of its own iteration, so that only later iterations can wait for it.
     pub is_back: bool,
 }
 
-/// Does an event wait by a flag for another operation of its iteration that comes later in program order?
+/// Whether an event waits by a flag for another operation of its iteration that comes later in program order.
 pub(super) fn waits_back(trace: &Trace, x: usize, y: usize) -> bool {
     let (first, second) = (&trace.events[x], &trace.events[y]);
     if first.turn == second.turn {
@@ -67,13 +67,13 @@ impl Ids {
     }
 }
 
-/// Where operations stand: by operation, its block and its number there; by block, the operation that it belongs to.
+/// Positions of operations: by operation, its block and its index there; by block, the operation that owns it.
 pub(super) struct Places {
     of: FxHashMap<OpId, (BlockId, usize)>,
     around: FxHashMap<BlockId, OpId>,
 }
 
-/// Where a set and a wait go: after and before these; round a loop also before and after that.
+/// The insertion points of a set and a wait: after and before these; around a loop also before and after it.
 struct Spots {
     set: OpId,
     wait: OpId,
@@ -134,7 +134,7 @@ impl Reporter<'_> {
         Some(Spots { set, wait, round: Some(round) })
     }
 
-    /// Where something ends: a loop or branch at its last brace, as what holds them has the span of its first line.
+    /// The end of an operation: a loop or branch ends at its last brace, as its own span covers only its first line.
     fn end(&self, op: OpId) -> Span {
         let span = self.span(op);
         let text = self.text.get(span.start as usize..).filter(|_| !self.func.op(op).blocks.is_empty());
@@ -152,7 +152,7 @@ impl Reporter<'_> {
         format!("{what}{}", self.place(op))
     }
 
-    /// Says which edge is missing, and the lines that would be it.
+    /// Describes the missing edge, and the lines that would add it.
     pub(super) fn mend(&self, found: Diagnostic, missing: &Missing, places: &Places) -> Diagnostic {
         let Missing { core, x, y, .. } = *missing;
         let found = found.note(format!("missing: {} -> {}", x.0, y.0));

@@ -1,4 +1,4 @@
-//! What was found, in sentences: one per pair of program points, or per flag (sync.md 4 and 9).
+//! Findings as sentences: one per pair of program points, or per flag (sync.md 4 and 9).
 
 mod cores;
 mod fixit;
@@ -19,7 +19,7 @@ use tessera_isa::profile::Profile;
 /// Ids of flags.
 const IDS: i64 = 8;
 
-/// More broken flags of one path are not put into words: nobody reads on.
+/// The limit of reported flag errors of one path.
 const MAX_FLAGS: usize = 1000;
 
 pub(crate) struct Reporter<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct Reporter<'a> {
     ids: Ids,
     flags: BTreeMap<(&'static str, String), (u32, Diagnostic)>,
     others: FxHashSet<(OpId, &'static str)>,
-    found: Vec<Diagnostic>,
+    pub(crate) found: Vec<Diagnostic>,
 }
 
 impl<'a> Reporter<'a> {
@@ -84,7 +84,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// `17:5`.
-    fn place(&self, op: OpId) -> String {
+    pub(crate) fn place(&self, op: OpId) -> String {
         let start = (self.span(op).start as usize).min(self.text.len());
         let before = self.text.get(..start).unwrap_or_default();
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
@@ -99,7 +99,7 @@ impl<'a> Reporter<'a> {
         Diagnostic::new(rule, severity, what)
     }
 
-    /// Reports what is wrong with flags; is it so wrong that races mean nothing?
+    /// Reports flag errors; returns whether they are so severe that races mean nothing.
     pub fn flags(&mut self, trace: &Trace, order: &HappensBefore, process: usize, is_stuck_between: bool) -> bool {
         let misused = self.misused(trace);
         let mut broken = flags::check(trace, order, process, is_stuck_between);
@@ -234,7 +234,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Where the path is one of several: how it goes.
+    /// If the path is one of several: its choices.
     fn path(&self, trace: &Trace) -> String {
         let mut loops: BTreeMap<u32, u64> = BTreeMap::new();
         for (op, n) in trace.turns.iter().flatten() {

@@ -17,12 +17,12 @@ type Turn = [(OpId, u64)];
 
 impl Reporter<'_> {
     pub fn race(&mut self, traces: &[&Trace], sets: &Sets, race: &Race) {
-        // What one core does is nearer than what two do.
+        // Events of one core are nearer than events of two.
         let apart = if race.x.process == race.y.process { race.y.event - race.x.event } else { usize::MAX };
         self.race_apart(traces, sets, race, apart);
     }
 
-    /// The same of two that are so many events apart.
+    /// The same for two events at this distance.
     pub fn race_apart(&mut self, traces: &[&Trace], sets: &Sets, race: &Race, apart: usize) {
         let op = |side: &Side| traces[side.process].events[side.event].op;
         let key = match race.x.process == race.y.process {
@@ -66,7 +66,7 @@ impl Reporter<'_> {
         let names = ops.map(|op| self.name(op));
         let turns: [&Turn; 2] = [0, 1].map(|n| of[n].turns[events[n].turn as usize].as_slice());
         let is_between = race.x.process != race.y.process;
-        // What runs on one core only needs no name of it.
+        // A kernel on one core needs no name of the core.
         let core = |n: usize| if is_between { format!("{} ", of[n].core.name()) } else { String::new() };
         let whose = match (turns[0], turns[1]) {
             _ if is_between => format!(" of {}{}", of[0].core.name(), self.turn(of[0], race.x.event)),
@@ -133,7 +133,7 @@ impl Reporter<'_> {
         found
     }
 
-    /// Says which edge between cores is missing, and the lines that would be it.
+    /// Describes the missing edge between cores, and the lines that would add it.
     fn mend_between(
         &self,
         traces: &[&Trace],

@@ -31,7 +31,7 @@ impl Side {
 pub struct BankConflict {
     pub op: OpId,
     pub sides: [Side; 2],
-    /// How often, and the first time: the process and the slice there.
+    /// The number of conflicts, and the first one: the process and the slice there.
     pub times: u64,
     pub at: (usize, usize),
 }

@@ -21,7 +21,7 @@ pub(super) struct Block<'a> {
     pub traces: &'a [Trace],
     pub sets: &'a Sets,
     pub fifos: &'a Fifos,
-    /// By process: do its dependences order it?
+    /// By process: whether its dependences order it.
     pub automatic: &'a [bool],
 }
 
@@ -74,7 +74,7 @@ impl Block<'_> {
         (trace, n, &trace.events[n])
     }
 
-    /// How long an event takes; none where nobody knows.
+    /// The duration of an event, if it is known.
     fn cycles(&self, trace: &Trace, n: usize) -> Option<u64> {
         match trace.events[n].kind {
             Kind::Work | Kind::Meets => trace.costs.get(&(n as u32)).and_then(|spent| spent.cycles),
@@ -82,7 +82,7 @@ impl Block<'_> {
         }
     }
 
-    /// What must be done before what, where flags do not say so.
+    /// The dependences that order events where flags do not.
     fn dependences(&self) -> Vec<(u32, u32)> {
         let (mut all, mut first) = (Vec::new(), 0u32);
         for (trace, automatic) in self.traces.iter().zip(self.automatic) {
@@ -203,7 +203,7 @@ impl Block<'_> {
         }
     }
 
-    /// What comes from another core.
+    /// Edges from another core.
     fn line(&self, line: Line) -> WaitReason {
         let name = |n: FifoId| {
             let fifo = &self.fifos.list[n];

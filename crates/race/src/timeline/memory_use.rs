@@ -1,4 +1,4 @@
-//! How much of each memory is in use: a byte is from when it is written until its last read before the next write.
+//! Memory in use over time: a byte is in use from its write until its last read before the next write.
 
 use crate::byte_partition::BytePartition;
 use crate::trace::{Root, Sets, Trace};
@@ -9,7 +9,7 @@ use tessera_isa::tile::Loc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     pub loc: Loc,
-    /// Which vector core's it is.
+    /// The vector core that owns it.
     pub core: u8,
     pub used: Vec<(u64, u64)>,
 }
@@ -42,7 +42,7 @@ pub(super) fn used(trace: &Trace, sets: &Sets, start: &[u64], end: &[u64]) -> Ve
                 memories[atom] = chip(sets.get(access.set).root);
                 match &mut held[atom] {
                     Some(now) if !access.writes || now.by == n => (now.to, now.by) = (now.to.max(*to), n),
-                    // What is read first was there from the start.
+                    // Bytes that are read first hold data from the start.
                     None if !access.writes => held[atom] = Some(Held { from: 0, to: *to, by: n }),
                     before => {
                         if let Some(before) = before.replace(Held { from: *from, to: *to, by: n }) {

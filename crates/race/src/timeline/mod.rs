@@ -24,16 +24,16 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_plan::Placement;
 
-/// How a kernel runs.
+/// The configuration of a run.
 #[derive(Clone, Debug)]
 pub struct Run<'a> {
     pub costs: &'a Costs,
     /// The numbers of arguments.
     pub values: &'a [(ValueId, i64)],
     pub blocks: u32,
-    /// Who orders the pipes, whatever the program says; counts where a kernel runs on several cores.
+    /// The origin of the order, if it overrides the program's; used for kernels on several cores.
     pub mode: Option<Mode>,
-    /// Do the dependences order the pipes, and nothing else?
+    /// Whether only dependences order the pipes.
     pub automatic: bool,
     pub limits: Limits,
 }

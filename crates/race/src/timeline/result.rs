@@ -11,21 +11,21 @@ use tessera_isa::ops::Pipe;
 /// When everything happens.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// What runs at the same time: the cores of every block.
+    /// The lanes that run at the same time: the cores of every block.
     pub processes: Vec<Process>,
-    /// What waits for what.
+    /// The edges between slices.
     pub arrows: Vec<Arrow>,
-    /// What makes it as long as it is, from the start to the end.
+    /// The critical path, from the start to the end.
     pub path: Vec<Step>,
     /// Cycles from the start to the last end.
     pub total: u64,
-    /// How many costs are not known because the valid regions are not.
+    /// The number of costs that are unknown because valid regions are unknown.
     pub unsized_work: u64,
     /// Operands of one instruction that meet in a group of banks (a2a3).
     pub meetings: Vec<BankConflict>,
 }
 
-/// What one core of one block does.
+/// The slices of one core of one block.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub block: u32,
@@ -39,7 +39,7 @@ pub struct Process {
 #[derive(Clone, Debug)]
 pub struct Slice {
     pub op: OpId,
-    /// Where it stands; what was inserted beside what it is for.
+    /// Its position in the text; an inserted operation has the position of the instruction that it serves.
     pub span: Span,
     pub pipe: Pipe,
     pub start: u64,
@@ -51,10 +51,10 @@ pub struct Slice {
     pub bytes: [u64; 2],
 }
 
-/// What a slice is.
+/// The kind of a slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SliceKind {
-    /// An instruction, which takes one cycle where nobody knows how long.
+    /// An instruction; one without a known cost takes one cycle.
     Work {
         known: bool,
     },
@@ -113,7 +113,7 @@ impl fmt::Display for WaitReason {
     }
 }
 
-/// What one slice gives another: by process and number there.
+/// An edge from one slice to another: by process and index there.
 #[derive(Clone, Debug)]
 pub struct Arrow {
     pub from: (usize, usize),
@@ -121,12 +121,12 @@ pub struct Arrow {
     pub why: WaitReason,
 }
 
-/// How much a pipe does.
+/// The load of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     pub pipe: Pipe,
     pub instructions: u64,
-    /// Of them, those whose costs nobody knows.
+    /// The part of them without a known cost.
     pub unknown: u64,
     pub busy: u64,
 }
@@ -160,7 +160,7 @@ impl Process {
 }
 
 impl Timeline {
-    /// How many instructions have no known cost: with any, all numbers are at least so large.
+    /// The number of instructions without a known cost; if there are any, all totals are lower bounds.
     pub fn unknown(&self) -> u64 {
         let slices = self.processes.iter().flat_map(|p| &p.slices);
         slices.filter(|s| s.what == SliceKind::Work { known: false }).count() as u64

@@ -10,11 +10,11 @@ pub struct Schedule {
     pub first: Vec<usize>,
     pub start: Vec<u64>,
     pub end: Vec<u64>,
-    /// What ends last of what a node waits for.
+    /// The predecessor of a node that ends last.
     pub cause: Vec<Option<(u32, Edge)>>,
 }
 
-/// Where an edge comes from.
+/// The origin of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// The order of the program.
@@ -23,8 +23,8 @@ pub enum Edge {
     Data,
 }
 
-/// Computes all of it; of edges the first so many are the program's. Where something waits for itself, its process and
-/// its number there.
+/// Computes the schedule; the first `ordered` nodes follow from happens-before edges. On a cycle, returns the process and index of
+/// a node on it.
 pub fn schedule(
     traces: &[&Trace],
     edges: &[(u32, u32)],

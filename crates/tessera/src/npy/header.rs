@@ -1,11 +1,11 @@
 //! The header of an npy file: a Python dictionary with three known keys.
 
-/// What the header says.
+/// The fields of a header.
 #[derive(Debug)]
 pub struct Header {
     /// The type descriptor, as written.
     pub descr: String,
-    /// Does the first index run fastest?
+    /// Whether the first index is contiguous.
     pub fortran_order: bool,
     /// The extents.
     pub shape: Vec<u64>,

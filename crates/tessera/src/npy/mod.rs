@@ -142,7 +142,7 @@ impl Array {
         self.bytes
     }
 
-    /// What stands in a file before the elements.
+    /// The bytes of a file before the elements.
     fn file_header(&self) -> Vec<u8> {
         let tuple = shape_text(&self.shape);
         let header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {tuple}, }}", self.descr);
@@ -153,7 +153,7 @@ impl Array {
         [MAGIC, &[1, 0], &len, header.as_bytes()].concat()
     }
 
-    /// Does the array hold elements of this type (syntax.md 4)?
+    /// Whether the array holds elements of this type (syntax.md 4).
     pub fn holds(&self, elem: Elem) -> bool {
         let info = elem.info();
         match &self.dtype {
@@ -167,7 +167,7 @@ impl Array {
     }
 }
 
-/// What a header says of the data behind it.
+/// The data layout that a header describes.
 struct Form {
     header: Header,
     dtype: Dtype,
@@ -176,7 +176,7 @@ struct Form {
 }
 
 impl Form {
-    /// A header with so many bytes of data behind it.
+    /// A header with this many bytes of data behind it.
     fn of(header: Header, len: usize) -> std::result::Result<Form, String> {
         let (dtype, width, big_endian) = descriptor(&header.descr)?;
         if header.shape.len() > MAX_DIMS {
@@ -225,7 +225,7 @@ pub fn accepted(elem: Elem) -> String {
     all.join(", ")
 }
 
-/// How numpy makes an array of this type of another one.
+/// The numpy expression that converts another array to this type.
 pub fn cast(elem: Elem) -> String {
     let bits = elem.bits().next_multiple_of(8);
     match elem.info().dtype_names.first() {

@@ -4,7 +4,7 @@ use super::{Array, Dtype, has_numpy_type, kind_of, shape_text};
 use crate::{Elem, Error, Number, Result};
 use tessera_isa::codec::Overflow;
 
-/// How the elements of an array are read as numbers.
+/// The interpretation of an array's elements as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     Elem(Elem),
@@ -20,7 +20,7 @@ impl Reader {
         }
     }
 
-    /// How many elements so many bytes are.
+    /// The number of elements in this many bytes.
     pub fn count(self, bytes: usize) -> u64 {
         bytes as u64 * 8 / self.bits()
     }
@@ -79,7 +79,7 @@ impl Float {
 }
 
 impl Array {
-    /// How its numbers are read by what its own descriptor says; bits without a meaning (`V2`) are none.
+    /// The interpretation that its own descriptor gives; bits without a meaning (`V2`) have none.
     pub(crate) fn reader(&self) -> Option<Reader> {
         let is_it = |e: &&Elem| match &self.dtype {
             Dtype::Named(name) => e.info().dtype_names.contains(&name.as_str()),

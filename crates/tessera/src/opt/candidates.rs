@@ -1,21 +1,21 @@
-//! Guesses: steps that may make a program shorter. Proofs are somebody else's business.
+//! Candidates: steps that may make a program shorter. They are proved elsewhere.
 
 use super::Instruction;
 use super::edit::{Edit, is_instruction};
 use tessera_ir::{Arg, BlockId, Module, Op, OpId, OpKind, Operand, ValueId};
 use tessera_isa::ops::{Form, Opcode, Role};
 
-/// How many instructions back a tile is looked for.
+/// The number of instructions to look back for an equal tile.
 const DEPTH: usize = 6;
 
 /// A step to try.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Candidate {
-    /// Take out what nobody reads.
+    /// Remove an instruction whose result is unused.
     Dead,
     /// Take an instruction out.
     Remove(OpId),
-    /// Read other tiles instead of those that an instruction writes: pairs that cancel, copies, padding that nobody sees.
+    /// Read other tiles instead of those that an instruction writes: pairs that cancel, copies, unused padding.
     Bypass { op: OpId, reads: Vec<(ValueId, ValueId)> },
     /// Make an instruction a move of a tile that lies further back.
     Move { op: OpId, src: ValueId },

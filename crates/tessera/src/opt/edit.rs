@@ -1,4 +1,4 @@
-//! Changing a function: which instruction made a tile, who reads it, and what nobody reads.
+//! Edits of a function: the instruction that made a tile, its readers, and unused results.
 
 use super::Instruction;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ pub(super) struct Edit<'a> {
     pub func: Func,
 }
 
-/// Is it an instruction that moves data on the chip or onto it? Others order, bind or configure, and stay.
+/// Whether it is an instruction that moves data on the chip or onto it. Others order, bind or configure, and stay.
 pub(super) fn is_instruction(op: &Op) -> bool {
     op.opcode().is_some_and(|o| o.info().sem.computes())
 }
@@ -105,7 +105,7 @@ impl<'a> Edit<'a> {
     /// Reads one tile instead of another, everywhere but in the instruction that makes it. Tells whether anything did.
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId, except: OpId) -> bool {
         let mut changed = false;
-        // What is in no block any more does not matter.
+        // Operations outside every block do not matter.
         let ops = (0..).map(OpId).zip(&mut self.func.ops);
         for (_, op) in ops.filter(|(id, op)| *id != except && is_instruction(op)) {
             let operands = op.operands.iter_mut();
@@ -117,13 +117,13 @@ impl<'a> Edit<'a> {
         changed
     }
 
-    /// Is a value an operand of anything?
+    /// Whether a value is an operand of any operation.
     pub fn is_named(&self, value: ValueId) -> bool {
         let mut ops = self.ops().into_iter();
         ops.any(|(_, id)| self.func.op(id).values().any(|v| v == value))
     }
 
-    /// Does an operation do nothing but repeat, or choose, nothing?
+    /// Whether an operation is a loop or branch with empty bodies.
     fn is_empty_flow(&self, op: &Op) -> bool {
         let is_end = |id: &OpId| matches!(self.func.op(*id).kind, OpKind::Yield);
         matches!(op.kind, OpKind::For | OpKind::If)
@@ -138,7 +138,8 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Takes out what nobody reads: instructions whose destinations are never read, then whatever only they needed.
+    /// Dead-code elimination: removes instructions whose destinations are never read, then everything that only they
+    /// needed.
     pub fn remove_dead(&mut self) {
         loop {
             let ops = self.ops();

@@ -13,11 +13,11 @@ use tessera_isa::sem::Sem;
 pub struct Argument {
     /// The value.
     pub value: ValueId,
-    /// Is its memory read?
+    /// Whether its memory is read.
     pub is_read: bool,
-    /// Is its memory written?
+    /// Whether its memory is written.
     pub is_written: bool,
-    /// May it be left unbound?
+    /// Whether it may be left unbound.
     pub is_optional: bool,
 }
 
@@ -42,7 +42,7 @@ impl Kernel {
         all
     }
 
-    /// Is everything bound that must be?
+    /// Whether every required argument is bound.
     pub fn unbound(&self, inputs: &[(ValueId, Input)]) -> Result<()> {
         self.unbound_or_open(inputs, &[])
     }
@@ -61,7 +61,7 @@ impl Kernel {
             };
             all.push((argument.value, what, missing));
         }
-        // What a scalar decides is asked for when the scalar is there.
+        // An extent that depends on a scalar is requested after the scalar is bound.
         if all.is_empty() {
             let name = |v: &ValueId| self.name(*v).to_string();
             all.extend(open.iter().map(|v| (*v, format!("the extents of %{}", name(v)), Missing::Extents(name(v)))));
@@ -80,7 +80,7 @@ impl Kernel {
         Err(error.all_missing(all.into_iter().map(|(_, _, missing)| missing).collect()))
     }
 
-    /// Can the kernel not run without this argument?
+    /// Whether the kernel cannot run without this argument.
     fn must_bind(&self, a: &Argument) -> bool {
         match self.need(a.value) {
             Need::Nothing => false,
@@ -126,7 +126,7 @@ impl Origins {
         origins
     }
 
-    /// Follows every operation once; was there anything new?
+    /// Follows every operation once; returns whether anything new was found.
     fn follow(&mut self, func: &Func) -> bool {
         let mut grown = false;
         func.walk(&mut |_, op, _| {
@@ -135,7 +135,7 @@ impl Origins {
                     grown |= from.value().is_some_and(|from| self.join(to, from));
                 }
             } else if let Some(pointer) = op.operand(Role::Global).and_then(|o| o.arg.value()) {
-                // Views, windows and moved pointers; a loaded scalar points nowhere, and nobody asks.
+                // Views, windows and moved pointers; a loaded scalar points nowhere.
                 op.results.iter().for_each(|result| grown |= self.join(*result, pointer));
             }
         });
@@ -153,7 +153,7 @@ impl Origins {
     }
 }
 
-/// Does an input give a value its contents or extents? Strides alone do not.
+/// Whether an input gives a value its contents or extents; strides alone do not.
 fn is_bound((value, input): &(ValueId, Input), of: ValueId) -> bool {
     *value == of && !matches!(input, Input::Strides { .. })
 }

@@ -1,4 +1,4 @@
-//! What a kernel's arguments need, and whether what is given fits (syntax.md 4).
+//! Binding: the needs of a kernel's arguments, and whether the inputs fit (syntax.md 4).
 
 use super::{Extents, Kernel};
 use crate::fill::Fill;
@@ -12,7 +12,7 @@ use tessera_isa::inst::scalar_number;
 use tessera_isa::ops::Opcode;
 use tessera_isa::tile::{Extent, Tile};
 
-/// What somebody gives for a scalar.
+/// The number given for a scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
     /// A number.
@@ -27,7 +27,7 @@ impl<T: Into<Number>> From<T> for Literal {
     }
 }
 
-/// What can be bound to a value.
+/// The kinds of inputs that can be bound to a value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Need {
@@ -60,7 +60,7 @@ impl Need {
 }
 
 impl Kernel {
-    /// What can be bound to a value.
+    /// The kind of input that can be bound to a value.
     pub fn need(&self, value: ValueId) -> Need {
         match self.module().types.get(self.func().value(value).ty) {
             Type::Scalar(ty) => Need::Scalar(*ty),
@@ -72,7 +72,7 @@ impl Kernel {
             // A strided memref's buffer has room between the elements; the file is the buffer.
             Type::Memref(memref) if memref.strided.is_some() => Need::Buffer(memref.elem, None),
             Type::Memref(memref) => Need::Buffer(memref.elem, Some(memref.dims.to_vec())),
-            Type::Event | Type::Opaque(_) => Need::Nothing,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) => Need::Nothing,
         }
     }
 
@@ -96,7 +96,7 @@ impl Kernel {
         values.filter(|v| self.has_elements(*v)).map(|v| self.name(v)).collect()
     }
 
-    /// What the program puts out by itself: a listing's outputs, the buffers that a kernel writes.
+    /// The program's own outputs: a listing's outputs, the buffers that a kernel writes.
     pub fn outputs(&self) -> Vec<ValueId> {
         if self.module().is_listing {
             return self.func().outputs.clone();

@@ -6,12 +6,12 @@ use crate::{Diagnostic, Elem, Element, Error, Number, Profile, Result};
 use tessera_interp::{Input, Outcome, PrintedValue, TileData};
 use tessera_ir::{Type, ValueId};
 
-/// What can be given to an argument: an [`Array`] with its shape, or elements in the argument's own shape.
+/// Inputs of an argument: an [`Array`] with its shape, or elements in the argument's own shape.
 pub trait Data {
     /// The array; elements alone are one row.
     fn to_array(&self) -> Array;
 
-    /// Does it have a shape of its own?
+    /// Whether it has a shape of its own.
     fn has_shape(&self) -> bool {
         false
     }
@@ -124,7 +124,7 @@ impl Kernel {
         Ok(self)
     }
 
-    /// How often the kernel runs, each time as another block.
+    /// The number of blocks.
     pub fn blocks(mut self, blocks: u32) -> Kernel {
         self.bindings.blocks = blocks.max(1);
         self
@@ -168,7 +168,7 @@ impl Kernel {
         Ok(Outputs { arrays, warnings, printed })
     }
 
-    /// The shape that so many elements have as a value's contents.
+    /// The shape of this many elements as a value's contents.
     fn own_shape(&self, value: ValueId, elements: u64) -> Vec<u64> {
         let shape = match self.need(value) {
             Need::Buffer(_, Some(dims)) => {
@@ -246,7 +246,7 @@ pub fn tile_shape(data: &TileData) -> Vec<u64> {
     }
 }
 
-/// What a run gave.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Outputs {
     arrays: Vec<(String, Array)>,
@@ -277,12 +277,12 @@ impl Outputs {
         self.arrays
     }
 
-    /// What is legal and probably not meant.
+    /// Warnings: legal and probably not intended.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// What was printed, block by block; a tile with its name.
+    /// The printed text, block by block; a tile with its name.
     pub fn printed(&self) -> &[(String, PrintedValue)] {
         &self.printed
     }

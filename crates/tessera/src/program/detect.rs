@@ -2,14 +2,16 @@
 
 use super::{Bindings, Kernel};
 use std::sync::{Arc, Mutex};
-use tessera_interp::{Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
+use tessera_interp::{Bytes, Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::ops::Pipe;
+use tessera_micro::order::Log;
 use tessera_race::Report;
 use tessera_race::detector::{self, BlockFindings, Detector, KernelText};
 
-/// What the blocks found, each with its number.
+/// The findings of the blocks, each with its number.
 type Found = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
 
 /// Hands on what a block is told of.
@@ -54,6 +56,19 @@ impl<const W: usize> Observer for Judge<W> {
         self.detector.scalar(moment.process, at(&moment), memory(space), bytes, writes);
     }
 
+    fn looks_at_bytes(&self) -> bool {
+        W != detector::FLAGS
+    }
+
+    fn touched(&mut self, moment: Moment<'_>, pipe: Pipe, bytes: Bytes) {
+        let bytes = bytes.into_iter().map(|(space, from, to, writes)| (memory(space), from, to, writes)).collect();
+        self.detector.touched(moment.process, at(&moment), pipe, bytes);
+    }
+
+    fn scoped(&mut self, _: Moment<'_>, log: &Log) {
+        self.detector.scoped(log);
+    }
+
     fn printed(&mut self, moment: Moment<'_>, tile: &TileArg) {
         self.detector.printed(moment.process, at(&moment), tile);
     }
@@ -78,7 +93,7 @@ impl<const W: usize> Observer for Judge<W> {
     }
 }
 
-/// What of the order is asked for.
+/// The parts of the order that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     Flags,
@@ -113,7 +128,7 @@ impl Kernel {
         prepared.observe = is_asked.then(|| observe(asked, text.clone(), found.clone()));
         let mut outcome = run(prepared);
         if is_asked {
-            // Which tokens are left the report says one by one.
+            // The report lists leftover tokens one by one.
             outcome.diagnostics.retain(|d| d.rule != "flag-leak");
         }
         outcome.diagnostics = self.program.with_locations(outcome.diagnostics);

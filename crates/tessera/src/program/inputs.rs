@@ -1,4 +1,4 @@
-//! Everything that somebody gives a kernel, by name: contents, extents, numbers.
+//! The inputs of a kernel, by name: contents, extents, numbers.
 
 use super::{Bindings, Input, Kernel, Literal, Need};
 use crate::fill::Fill;
@@ -6,7 +6,7 @@ use crate::npy::Array;
 use crate::{Error, Result};
 use tessera_ir::ValueId;
 
-/// What an argument, or an input of a listing, holds at the start.
+/// The initial contents of an argument, or of an input of a listing.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum From {
@@ -14,7 +14,7 @@ pub enum From {
     Array(Array),
     /// An array whose numbers are rounded to its type.
     Cast(Array),
-    /// What is made up.
+    /// Contents that are made up.
     Fill(Fill),
     /// The declared bytes of a tile, as they lie in memory.
     Raw(Vec<u8>),
@@ -25,13 +25,13 @@ pub enum From {
 pub struct Content {
     /// The argument, with or without `%`.
     pub name: String,
-    /// What messages call the contents, such as a file.
+    /// The name of the contents in messages, such as a file.
     pub label: String,
     /// The contents.
     pub from: From,
 }
 
-/// What is given besides contents (isa/structure.md 3).
+/// Inputs besides contents (isa/structure.md 3).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Setting {
@@ -61,7 +61,7 @@ pub struct Inputs {
 pub struct InputError {
     /// The contents that it is about.
     pub label: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub error: Error,
 }
 
@@ -98,7 +98,8 @@ fn bare(name: &str) -> &str {
 }
 
 impl Kernel {
-    /// What a kernel runs with; contents are moved, not copied. The arguments whose extents are not known come back besides.
+    /// Makes the inputs of a run; contents are moved, not copied. Also returns the arguments whose extents are
+    /// unknown.
     pub fn bind_inputs(
         &self,
         mut inputs: Inputs,
@@ -133,7 +134,7 @@ impl Kernel {
             let is_filled = || inputs.content(name).is_some_and(|c| matches!(c.from, From::Fill(_)));
             let input = match setting {
                 Setting::Value(number) => self.bind_number(value, *number)?,
-                // What is made up takes the region as its shape.
+                // Contents that are made up take the region as their shape.
                 Setting::Valid(_) if is_filled() => continue,
                 Setting::Valid([rows, cols]) => self.bind_valid(value, *rows, *cols)?,
                 Setting::Offset(_) if beside().any(|s| matches!(s, Setting::Strides(_))) => continue,

@@ -20,7 +20,7 @@ pub struct Kernel {
     pub(super) refused: Option<Error>,
 }
 
-/// Where the function is.
+/// The index of the function.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     /// It calls nothing, and is the program's own.
@@ -28,14 +28,14 @@ pub(super) enum Body {
     Inlined(Box<Func>),
 }
 
-/// What a kernel runs with, for tools; [`Kernel::input`] and its like are for everyone.
+/// The configuration of a run, for tools; [`Kernel::input`] and its like are for everyone.
 #[derive(Clone, Debug)]
 pub struct Bindings {
-    /// What is bound to arguments and inputs.
+    /// The inputs of arguments and listings.
     pub inputs: Vec<(ValueId, Input)>,
     /// The values that are wanted, each as one vector core sees it.
     pub outputs: Vec<(ValueId, u8)>,
-    /// How often the kernel runs.
+    /// The number of blocks.
     pub blocks: u32,
     /// Whether undefined bytes are followed.
     pub tracked: bool,
@@ -45,11 +45,11 @@ pub struct Bindings {
     pub record: bool,
     /// Whether instructions that follow each other may go through the data together; nothing but the time tells.
     pub fuses: bool,
-    /// Who orders the pipes, whatever the program says.
+    /// The origin of the order, if it overrides the program's.
     pub order: Option<OrderMode>,
-    /// Where it is stopped.
+    /// The limits of the run.
     pub limits: Limits,
-    /// Where it tells how far it is.
+    /// The receiver of progress reports.
     pub progress: Option<Arc<Progress>>,
 }
 
@@ -115,7 +115,7 @@ impl Kernel {
         argument.or_else(|| self.func().find(name))
     }
 
-    /// Where automatic tiles lie; the tiles in `keep` live to the end.
+    /// Places automatic tiles; the tiles in `keep` live to the end.
     pub fn plan(&self, keep: &[ValueId]) -> Result<Placement> {
         Ok(tessera_race::place(self.module(), self.func(), self.profile(), keep, None)?)
     }
@@ -147,7 +147,7 @@ impl Kernel {
         bindings.inputs.iter().filter_map(known).collect()
     }
 
-    /// Where the tiles of a run lie; what is to be told where they cannot.
+    /// Places the tiles of a run; if they do not fit, returns the finding.
     pub(super) fn placed(&self, bindings: &Bindings) -> std::result::Result<Placement, Box<Outcome>> {
         let keep: Vec<ValueId> = bindings.outputs.iter().map(|o| o.0).collect();
         tessera_race::place(self.module(), self.func(), self.profile(), &keep, bindings.order).map_err(|error| {

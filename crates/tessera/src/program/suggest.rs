@@ -1,4 +1,4 @@
-//! What a kernel could be tried with: numbers for its scalars, contents for its memory.
+//! Suggested inputs to try a kernel with: numbers for its scalars, contents for its memory.
 
 use super::{Bindings, Extents, Input, Kernel, Limits, Need, Progress};
 use crate::fill::Fill;
@@ -95,7 +95,7 @@ impl Kernel {
         let extents = self.extents(&bindings.inputs, bindings.blocks);
         let mut bytes = 0u64;
         for value in memory {
-            // Where nothing is implied, any length is as good; a trial tells whether it is enough.
+            // If nothing is implied, any length will do; a trial shows whether it suffices.
             let place = self.func().args.iter().position(|v| v == value);
             let is_known = place.and_then(|n| extents.get(n)).is_some_and(|e| !matches!(e, Extents::Unknown(_)));
             let shape = (!is_known).then(|| self.some_shape(*value));
@@ -137,7 +137,7 @@ impl Kernel {
     }
 }
 
-/// Lists of so many numbers: all alike, then one of them 0 or 1.
+/// Candidate lists of numbers: all equal, then one of them 0 or 1.
 fn tried(scalars: usize) -> impl Iterator<Item = Vec<i64>> {
     let alike = TRIED.into_iter().map(move |n| vec![n; scalars]);
     let one_off = move |n: i64| {

@@ -18,9 +18,9 @@ use tessera_race::{Conflict, Limits, Place};
 pub struct Synced {
     /// The program as text.
     pub text: String,
-    /// What each inserted operation is for, in the order of the text.
+    /// The purpose of each inserted operation, in text order.
     pub rows: Vec<SyncRow>,
-    /// What there is to say: `sync-ids`.
+    /// Findings: `sync-ids`.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -29,7 +29,7 @@ pub struct Synced {
 pub struct SyncRow {
     /// The operation, as it is printed.
     pub operation: String,
-    /// Where it stands: before an instruction, after one, or before or after a loop.
+    /// Its position: before or after an instruction or a loop.
     pub place: SyncPlace,
     /// RAW, WAR or WAW.
     pub kind: &'static str,
@@ -39,11 +39,11 @@ pub struct SyncRow {
     pub first: (&'static str, Span),
     /// The instruction that waits for it.
     pub second: (&'static str, Span),
-    /// So many iterations later.
+    /// The distance in iterations.
     pub later: u64,
 }
 
-/// Where an inserted operation stands; what it stands beside has its place in the original text.
+/// The position of an inserted operation; its neighbour has its place in the original text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncPlace {
     /// Before an instruction, or a loop or branch that holds one.
@@ -57,7 +57,7 @@ pub enum SyncPlace {
 }
 
 impl Kernel {
-    /// Does the program order its pipes itself, so that it has flags already?
+    /// Whether the program orders its pipes itself, so that it has flags already.
     pub fn has_flags(&self) -> bool {
         self.func().ops.iter().any(Op::is_manual)
     }
@@ -175,7 +175,7 @@ impl Kernel {
             let trivia = self.program.trivia().clone();
             return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new() });
         }
-        // What was called is part of the kernel now.
+        // Called functions are part of the kernel now.
         module.funcs.retain(|f| names.contains(&f.name) || !called.contains(&f.name));
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
         tessera_asm::print(&Parsed { module, diagnostics, trivia, functions })
@@ -225,14 +225,14 @@ fn free_names(module: &mut Module, func: &mut Func) {
     func.values.iter_mut().filter(gone).for_each(|value| value.name = none);
 }
 
-/// Is a tile allocated in a loop?
+/// Whether a tile is allocated in a loop.
 fn allocates_in_loops(func: &Func) -> bool {
     let mut found = false;
     func.walk(&mut |_, op, depth| found |= depth > 0 && op.opcode() == Some(Opcode::AllocTile));
     found
 }
 
-/// Do two tiles take turns in the same bytes?
+/// Whether two tiles share bytes.
 fn shares(placement: &Placement) -> bool {
     let mut slots: Vec<_> = placement.tiles.iter().flatten().collect();
     slots.sort_by_key(|s| (s.loc as u8, s.addr));

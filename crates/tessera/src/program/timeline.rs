@@ -7,16 +7,16 @@ use tessera_isa::cost::{Costs, PUBLISHED};
 use tessera_race::timeline::{Run, Timeline, Unknown, timeline};
 use tessera_race::{Limits, mode};
 
-/// What a timeline is of.
+/// The configuration of a timeline.
 #[derive(Clone, Debug)]
 pub struct TimelineOptions {
     /// Costs in place of the published ones.
     pub costs: Option<Costs>,
     /// The numbers of arguments that loops and branches depend on.
     pub values: Vec<(ValueId, i64)>,
-    /// How often the kernel runs.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Who orders the pipes, whatever the program says.
+    /// The origin of the order, if it overrides the program's.
     pub mode: Option<OrderMode>,
 }
 
@@ -47,7 +47,7 @@ impl Kernel {
             return Err(Error::request(what).help("a2a3 and a5 have costs"));
         }
         let costs = options.costs.as_ref().unwrap_or(&PUBLISHED);
-        // More than this nobody looks at.
+        // The limit of slices in a timeline.
         let limits = Limits { events: 500_000, ..Limits::default() };
         let values = options.values.as_slice();
         let mut run = Run { costs, values, blocks: options.blocks, mode: options.mode, automatic: false, limits };

@@ -61,7 +61,7 @@ pub(crate) fn unpack<T: Element>(bytes: &[u8]) -> Vec<T> {
     }
 }
 
-/// How each type is made of bits of its width, and becomes them.
+/// The conversion of each type from and to bits of its width.
 macro_rules! elements {
     ($($ty:ident($bits:ident) = $elem:ident, $from:expr, $to:expr;)*) => {$(
         impl Sealed for $ty {}

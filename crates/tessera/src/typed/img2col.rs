@@ -28,7 +28,7 @@ impl<T: Element> ConvTile<T> {
         self.conv.elements() as usize
     }
 
-    /// Has the image no elements? It always has some.
+    /// Always false: an image has elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -42,7 +42,7 @@ impl<T: Element> ConvTile<T> {
         Ok(self.buf.machine().state()?.engine.write(self.buf.slot().id, &pack(values))?)
     }
 
-    /// All elements; those that nobody has written are 0.
+    /// All elements; unwritten ones are 0.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut elements = unpack(&self.buf.data()?.raw);
         elements.truncate(self.len());

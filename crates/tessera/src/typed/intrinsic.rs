@@ -1,4 +1,4 @@
-//! How an intrinsic is made of a row of the instruction table.
+//! The macro that makes an intrinsic of a row of the instruction table.
 
 /// Intrinsics: type parameters, arguments in C++ order with what is done with each, row and form, the operands that
 /// signatures judge together, and further rules about types. A scalar is a `value`, words are `attrs`.

@@ -1,9 +1,9 @@
-//! What the types alone decide: a compile error that starts with the rule's id.
+//! Rules that types alone decide: a compile error that starts with the rule's id.
 //!
-//! Tile types and signatures are asked of the tables of `tessera-isa`, on every profile: what all of them refuse does not
-//! compile. The functions below are the rules about declared types that no signature can say; each gives the id of the
-//! rule that is broken, and a test compares them with what the machine refuses. Of a tile whose type is known at run time
-//! only (`None`) there is nothing to say here.
+//! Tile types and signatures are looked up in the tables of `tessera-isa`, on every profile: a combination that all
+//! profiles refuse does not compile. The functions below are the rules about declared types that no signature can
+//! express; each returns the id of the broken rule, and a test compares them with the machine's verdicts. A tile whose
+//! type is known at run time only (`None`) passes here.
 
 use crate::{Elem, Form, Opcode, Profile, Role};
 use tessera_isa::ops::sig::{Miss, find};
@@ -100,7 +100,7 @@ macro_rules! pairs {
         $(#[$doc])*
         pub(crate) const fn $name($a: Option<TileType>, $b: Option<TileType>) -> Wrong {
             let (Some($a), Some($b)) = ($a, $b) else { return None };
-            // Where the layout is left out, only that of Left depends on the profile.
+            // If the layout is left out, only that of Left depends on the profile.
             let ($a, $b) = ($a.resolve(Profile::Cpu), $b.resolve(Profile::Cpu));
             $(if !$holds {
                 return Some($rule);

@@ -282,7 +282,7 @@ fn fill(op: Opcode, dst: &TileBuf, source: Operand<'_>) -> Result<RecordEvent> {
     }
 }
 
-/// What the signatures say of the types; a value has none.
+/// The facts of the signatures about the types; a value has none.
 const fn types(op: Opcode, dst: Option<TileType>, src: Option<TileType>) -> Wrong {
     known::refused(op, Form::Plain, [(Role::Src, src), (Role::Dst, dst)])
 }

@@ -8,9 +8,9 @@ use crate::{Number, TileBuf, TileType};
 /// For `_FP` (ops.md 3.4) a Scaling tile is vector quantization and a value fills the destination's padding. A value is
 /// written in any scalar type; it must be exactly representable in the destination's (`fp-value`).
 pub trait TileOrValue {
-    /// What the Rust type says of a tile; nothing for a value.
+    /// The Rust type of a tile; none for a value.
     const TILE: Option<TileType>;
-    /// Is it a value?
+    /// Whether it is a value.
     const IS_VALUE: bool;
     /// The operand.
     fn operand(&self) -> Operand<'_>;

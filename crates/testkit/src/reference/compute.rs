@@ -1,6 +1,7 @@
 //! Instructions that compute: one loop per kind of meaning, over the definition of what an element becomes.
 
-use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
+use super::{Cell, Done, NO_MEANING, Picture, Reference, area, number};
+use crate::definition;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::F32Rounding;
@@ -57,11 +58,12 @@ impl Reference<'_> {
                     step.push(element(self.source(Role::BScale)?, k / 32, j));
                 }
                 let args: Vec<(Elem, u64)> = [(to, sum)].into_iter().chain(step.iter().map(|x| (x.0, x.1))).collect();
-                sum = func.eval(to, &args);
+                sum = definition::eval(func, to, &args).ok_or(NO_MEANING)?;
                 all &= step.iter().all(|x| x.2);
             }
             // A NaN result is canonical, also one that nothing was added to (matrix.md 1).
-            let sum = if to.is_nan(sum) { 0x7FC0_0000 } else { sum };
+            let is_nan = to == Elem::F32 && f32::from_bits(sum as u32).is_nan();
+            let sum = if is_nan { 0x7FC0_0000 } else { sum };
             self.tiles[d].set(0, i, j, Cell::result(sum, all));
         }
         Ok(false)
@@ -74,7 +76,7 @@ impl Reference<'_> {
         let mut picked = Vec::new();
         for [i, j] in area(self.old[d].valid) {
             let (elem, bits, defined) = element(idx, i, j);
-            let Number::Int(k) = elem.decode(bits) else { return Err(NO_MEANING) };
+            let Number::Int(k) = number(elem, bits) else { return Err(NO_MEANING) };
             if !defined {
                 return Err("undefined-use");
             }

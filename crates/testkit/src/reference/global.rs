@@ -1,6 +1,7 @@
 //! Between global memory and tiles (isa/memory.md), element by element.
 
 use super::{Cell, Content, Done, NO_MEANING, Reference, area};
+use crate::definition;
 use tessera_isa::inst::{Coalesce, GatherOob, GlobalArg, ScatterAtomic, ScatterOob, ViewTag};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::profile::Profile;
@@ -77,7 +78,7 @@ impl Reference<'_> {
             stored.push((element_of(&view, r, c).ok_or(NO_MEANING)?, self.value(src, to, [r, c], c)?));
         }
         let op = self.inst.attrs.adds().then_some(Func::Add);
-        Ok(put(buffer, &view, &stored, op))
+        put(buffer, &view, &stored, op)
     }
 
     /// MGATHER and MSCATTER.
@@ -145,12 +146,12 @@ impl Reference<'_> {
             Some(ScatterAtomic::Min) => Some(Func::Min),
             _ => None,
         };
-        Ok(put(buffer, &view, &stored, op))
+        put(buffer, &view, &stored, op)
     }
 }
 
 /// Writes elements one after the other, or combines them with what is there; tells whether one was undefined.
-fn put(buffer: &mut Content, view: &GlobalArg, stored: &[(i64, Cell)], op: Option<Func>) -> bool {
+fn put(buffer: &mut Content, view: &GlobalArg, stored: &[(i64, Cell)], op: Option<Func>) -> Done {
     let mut undefined = false;
     for (at, cell) in stored {
         let is_whole = cell.is_whole(view.elem);
@@ -158,7 +159,8 @@ fn put(buffer: &mut Content, view: &GlobalArg, stored: &[(i64, Cell)], op: Optio
             None => buffer.set(*at, view.elem, *cell),
             Some(op) if is_whole => {
                 let old = buffer.get(*at, view.elem);
-                let new = op.eval(view.elem, &[(view.elem, old.bits), (view.elem, cell.bits & view.elem.mask())]);
+                let args = [(view.elem, old.bits), (view.elem, cell.bits & view.elem.mask())];
+                let new = definition::eval(op, view.elem, &args).ok_or(NO_MEANING)?;
                 buffer.set(*at, view.elem, Cell::of(new));
             }
             Some(_) => undefined = true,
@@ -170,7 +172,7 @@ fn put(buffer: &mut Content, view: &GlobalArg, stored: &[(i64, Cell)], op: Optio
             undefined = true;
         }
     }
-    undefined
+    Ok(undefined)
 }
 
 /// The element of a buffer that (r, c) of a view is, by the table of tile-model.md 7.

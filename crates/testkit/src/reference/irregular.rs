@@ -1,9 +1,13 @@
 //! The irregular instructions, element by element from the formulas of isa/irregular.md.
 
 use super::compute::element;
-use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
+use super::{Cell, Done, NO_MEANING, Picture, Reference, area, number, scalar_bits};
+use crate::definition::{
+    self,
+    codec::{clamp, shape},
+};
 use std::cmp::Ordering;
-use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Cmp, QuantType};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
@@ -126,10 +130,7 @@ impl Reference<'_> {
     fn matches(&mut self) -> Done {
         let (src, d, c) = (self.source(Role::Src)?, self.index(Role::Dst)?, self.index(Role::Cdst)?);
         let elem = src.tile.elem;
-        let wanted = match self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)? {
-            Number::Int(v) => Number::Int(elem_integer(elem, v)),
-            v => elem.decode(elem.encode(v, Overflow::Infinity)),
-        };
+        let wanted = number(elem, scalar_bits(elem, self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)?)?);
         let offset = self.inst.attrs.int(AttrName::Offset).unwrap_or(0);
         let mut found: Vec<Vec<u64>> = Vec::new();
         for i in 0..src.valid[0] {
@@ -139,7 +140,7 @@ impl Reference<'_> {
                 if !defined {
                     return Err("undefined-use");
                 }
-                let order = match (elem.decode(bits), wanted) {
+                let order = match (number(elem, bits), wanted) {
                     (Number::Int(x), Number::Int(y)) => Some(x.cmp(&y)),
                     (Number::Float(x), Number::Float(y)) => x.partial_cmp(&y),
                     _ => None,
@@ -206,7 +207,7 @@ impl Reference<'_> {
         let mut written = Vec::new();
         for [i, j] in area(src.valid) {
             let (elem, bits, defined) = element(idx, i, j);
-            let Number::Int(k) = elem.decode(bits) else { return Err(NO_MEANING) };
+            let Number::Int(k) = number(elem, bits) else { return Err(NO_MEANING) };
             if !defined {
                 return Err("undefined-use");
             }
@@ -299,19 +300,19 @@ impl Reference<'_> {
     fn part(&mut self, func: Func) -> Done {
         let (a, b, d) = (self.source(Role::Src0)?, self.source(Role::Src1)?, self.index(Role::Dst)?);
         let elem = self.old[d].tile.elem;
-        let (lowest, highest) = elem.range();
         for [i, j] in area(self.old[d].valid) {
             let is_in = |p: &Picture| i < p.valid[0] && j < p.valid[1];
             let cell = match (is_in(a), is_in(b)) {
                 (true, true) => {
                     let (x, y) = (element(a, i, j), element(b, i, j));
-                    Cell::result(func.eval(elem, &[(x.0, x.1), (y.0, y.1)]), x.2 && y.2)
+                    let bits = definition::eval(func, elem, &[(x.0, x.1), (y.0, y.1)]).ok_or(NO_MEANING)?;
+                    Cell::result(bits, x.2 && y.2)
                 }
                 (true, false) => a.get(i, j),
                 (false, true) => b.get(i, j),
                 (false, false) => Cell::of(match func {
-                    Func::Max => elem.encode(lowest, Overflow::Infinity),
-                    Func::Min => elem.encode(highest, Overflow::Infinity),
+                    Func::Max => end(elem, true),
+                    Func::Min => end(elem, false),
                     _ => 0,
                 }),
             };
@@ -329,14 +330,15 @@ impl Reference<'_> {
             let first = match (is_in(a), is_in(b)) {
                 (true, true) => {
                     let (x, y) = (element(a, i, j), element(b, i, j));
-                    let order = match (x.0.decode(x.1), y.0.decode(y.1)) {
+                    let order = match (number(x.0, x.1), number(y.0, y.1)) {
                         (Number::Int(x), Number::Int(y)) => Some(x.cmp(&y)),
                         (Number::Float(x), Number::Float(y)) => x.partial_cmp(&y),
                         _ => None,
                     };
                     let loses = if self.inst.op == Opcode::Tpartargmax { Ordering::Less } else { Ordering::Greater };
                     // The first NaN wins.
-                    let nan = x.0.is_nan(x.1) || !y.0.is_nan(y.1);
+                    let is_nan = |x: (Elem, u64, bool)| matches!(number(x.0, x.1), Number::Float(v) if v.is_nan());
+                    let nan = is_nan(x) || !is_nan(y);
                     let first = if order.is_none() { nan } else { order != Some(loses) };
                     (x.2 && y.2).then_some(Some(first))
                 }
@@ -363,7 +365,7 @@ impl Reference<'_> {
         for [i, j] in area(self.old[d].valid) {
             let x = element(src, i, j);
             if let Ok(scale) = self.source(Role::Scale) {
-                let Number::Int(v) = x.0.decode(x.1) else { return Err(NO_MEANING) };
+                let Number::Int(v) = number(x.0, x.1) else { return Err(NO_MEANING) };
                 let ((s, a), (o, b)) =
                     (f32_of(element(scale, i, 0)), f32_of(element(self.source(Role::Offset)?, i, 0)));
                 let t = (v as f32 - o) * s;
@@ -393,28 +395,25 @@ impl Reference<'_> {
     fn set_value(&mut self) -> Done {
         let d = self.index(Role::Dst)?;
         let elem = self.old[d].tile.elem;
-        let bits = match self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)? {
-            Number::Int(v) => v as u64 & elem.mask(),
-            v => elem.encode(v, Overflow::Infinity),
-        };
+        let bits = scalar_bits(elem, self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)?)?;
         let at = self.inst.index(Role::Index).ok_or(NO_MEANING)? as i64;
         self.tiles[d].cores[0].set(at, elem, Cell::of(bits));
         Ok(false)
     }
 }
 
-/// An integer that stands for an element.
-fn elem_integer(elem: Elem, v: i128) -> i128 {
-    match elem.decode(v as u64 & elem.mask()) {
-        Number::Int(v) => v,
-        Number::Float(_) => v,
+/// The lowest or the highest finite value of a type.
+fn end(elem: Elem, lowest: bool) -> u64 {
+    match shape(elem) {
+        Some(shape) => shape.largest | u64::from(lowest) << (elem.bits() - 1),
+        None => clamp(elem, if lowest { i128::MIN / 2 } else { i128::MAX / 2 }) as u64 & elem.mask(),
     }
 }
 
 /// A value that decides about an order.
 fn key(tile: &Picture, r: u64, c: u64) -> Result<f64, &'static str> {
     let (elem, bits, defined) = element(tile, r, c);
-    match elem.decode(bits) {
+    match number(elem, bits) {
         Number::Float(v) if defined => Ok(v),
         _ => Err("undefined-use"),
     }

@@ -1,7 +1,7 @@
 //! The instructions that rearrange rows and columns (ops.md 5, 6, 8).
 
 use super::blocks::Footprint;
-use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
+use super::{Cell, Done, NO_MEANING, Picture, Reference, area, number};
 use tessera_isa::codec::Number;
 use tessera_isa::ops::{Form, Role};
 use tessera_isa::profile::Profile;
@@ -52,7 +52,7 @@ impl Reference<'_> {
                 let (counts, src) = (self.source(idx)?, self.source(src)?);
                 let elem = counts.tile.elem;
                 size = elem.size().ok_or(NO_MEANING)?;
-                let Number::Int(bytes) = elem.decode(counts.get(i, 0).bits) else {
+                let Number::Int(bytes) = number(elem, counts.get(i, 0).bits) else {
                     return Err(NO_MEANING);
                 };
                 if bytes < 0 || bytes as u64 / size > src.valid[1] {

@@ -1,11 +1,11 @@
 //! The vector unit: maps, folds, expansions, masks, from the formulas of isa/elementwise.md, scalar.md and reduce.md.
 
 use super::compute::element;
-use super::{Cell, Done, NO_MEANING, Picture, Reference, area};
+use super::{Cell, Done, NO_MEANING, Picture, Reference, area, number, scalar_bits};
+use crate::definition::{self, codec::float, holds};
 use std::cmp::Ordering;
-use tessera_isa::codec::{Number, Overflow};
+use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::Cmp;
 use tessera_isa::ops::{Family, Form, Opcode, Role, RuleKind};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Axis, Func, Saturation};
@@ -47,10 +47,7 @@ impl Reference<'_> {
 
     /// A scalar as an element: low bits, or rounded to nearest even (isa/scalar.md 2).
     fn scalar_as(&self, elem: Elem) -> Result<Found, &'static str> {
-        Ok(match self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)? {
-            Number::Int(v) => (elem, v as u64 & elem.mask(), true),
-            Number::Float(v) => (elem, elem.encode_f64(v, Overflow::Infinity), true),
-        })
+        Ok((elem, scalar_bits(elem, self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)?)?, true))
     }
 
     fn arg(&self, role: Role, [i, j]: [u64; 2], to: Elem) -> Result<Found, &'static str> {
@@ -69,7 +66,7 @@ impl Reference<'_> {
         let rule = self.inst.op.info().rules.iter().find(|r| r.kind == RuleKind::Zero && r.on.has(self.inst.profile));
         let (Some(rule), false) = (rule, to.is_float()) else { return Ok(()) };
         let value = |n: usize| match args.get(n) {
-            Some((elem, bits, true)) => Some(elem.decode(*bits)),
+            Some((elem, bits, true)) => Some(number(*elem, *bits)),
             _ => None,
         };
         let is_zero = |n: usize| value(n) == Some(Number::Int(0));
@@ -94,7 +91,7 @@ impl Reference<'_> {
         for at @ [i, j] in area(extent) {
             let found = roles.iter().map(|role| self.arg(*role, at, to)).collect::<Result<Vec<_>, _>>()?;
             self.check_zero(func, to, &found)?;
-            self.tiles[d].set(0, i, j, applied(func, to, &found));
+            self.tiles[d].set(0, i, j, applied(func, to, &found)?);
         }
         Ok(false)
     }
@@ -169,9 +166,9 @@ impl Reference<'_> {
         let (to, [rows, cols]) = (self.old[d].tile.elem, self.old[d].valid);
         for [i, k] in area([rows, cols]) {
             let cell = if k < cols / 2 {
-                applied(Func::Add, to, &[element(src, i, 2 * k), element(src, i, 2 * k + 1)])
+                applied(Func::Add, to, &[element(src, i, 2 * k), element(src, i, 2 * k + 1)])?
             } else if self.inst.profile == Profile::Cpu && cols % 2 == 1 && k == cols / 2 {
-                applied(Func::Add, to, &[element(src, i, cols - 1), (to, 0, true)])
+                applied(Func::Add, to, &[element(src, i, cols - 1), (to, 0, true)])?
             } else {
                 Cell::of(0)
             };
@@ -220,7 +217,7 @@ impl Reference<'_> {
         for at @ [i, j] in area(extent) {
             let args = [found(src0, first_is_full, at), found(src1, !first_is_full, at)];
             self.check_zero(func, tile.elem, &args)?;
-            written.push((i, j, applied(func, tile.elem, &args)));
+            written.push((i, j, applied(func, tile.elem, &args)?));
         }
         self.tiles[d].put(0, written);
         Ok(false)
@@ -243,14 +240,15 @@ impl Reference<'_> {
                 Func::Add => 0,
                 Func::Mul if to.is_float() => 0x3F80_0000,
                 Func::Mul => 1,
-                _ => Func::Convert.eval(state, &[(first.0, first.1)]),
+                _ => definition::convert(state, (first.0, first.1)).ok_or(NO_MEANING)?,
             };
             let (mut sum, mut all) = (start, true);
             for k in 0..depth {
                 let (elem, bits, defined) = element(src, place(k).0, place(k).1);
-                (sum, all) = (func.eval(state, &[(state, sum), (elem, bits)]), all && defined);
+                sum = definition::eval(func, state, &[(state, sum), (elem, bits)]).ok_or(NO_MEANING)?;
+                all &= defined;
             }
-            let cell = Cell::result(Func::Convert.eval(to, &[(state, sum)]), all);
+            let cell = Cell::result(definition::convert(to, (state, sum)).ok_or(NO_MEANING)?, all);
             self.tiles[d].set(0, place(0).0, place(0).1, cell);
         }
         Ok(false)
@@ -265,7 +263,7 @@ impl Reference<'_> {
         for n in 0..results {
             let place = |k: u64| if each == Axis::Row { (n, k) } else { (k, n) };
             let at = |k: u64| element(src, place(k).0, place(k).1);
-            let is_nan = |k: u64| src.tile.elem.is_nan(at(k).1);
+            let is_nan = |k: u64| float(src.tile.elem, at(k).1).is_some_and(f64::is_nan);
             let best = (0..depth).find(|k| is_nan(*k)).unwrap_or_else(|| {
                 (1..depth).fold(0, |best, k| if order(at(k), at(best)) == Some(wanted) { k } else { best })
             });
@@ -300,27 +298,13 @@ fn lines(each: Axis, src: &Picture) -> (u64, u64) {
     if each == Axis::Row { (rows, cols) } else { (cols, rows) }
 }
 
-fn applied(func: Func, to: Elem, args: &[Found]) -> Cell {
+fn applied(func: Func, to: Elem, args: &[Found]) -> Result<Cell, &'static str> {
     let bits: Vec<(Elem, u64)> = args.iter().map(|(elem, bits, _)| (*elem, *bits)).collect();
-    Cell::result(func.eval(to, &bits), args.iter().all(|f| f.2))
+    let result = definition::eval(func, to, &bits).ok_or(NO_MEANING)?;
+    Ok(Cell::result(result, args.iter().all(|f| f.2)))
 }
 
 /// By value; with a NaN there is no order.
 fn order(x: Found, y: Found) -> Option<Ordering> {
-    match (x.0.decode(x.1), y.0.decode(y.1)) {
-        (Number::Int(x), Number::Int(y)) => Some(x.cmp(&y)),
-        (Number::Float(x), Number::Float(y)) => x.partial_cmp(&y),
-        _ => None,
-    }
-}
-
-fn holds(cmp: Cmp, order: Option<Ordering>) -> bool {
-    match cmp {
-        Cmp::Eq => order == Some(Ordering::Equal),
-        Cmp::Ne => order != Some(Ordering::Equal),
-        Cmp::Lt => order == Some(Ordering::Less),
-        Cmp::Le => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-        Cmp::Gt => order == Some(Ordering::Greater),
-        Cmp::Ge => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-    }
+    definition::order((x.0, x.1), (y.0, y.1)).flatten()
 }

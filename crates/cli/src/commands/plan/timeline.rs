@@ -37,7 +37,7 @@ pub struct TimelineArgs {
 }
 
 impl TimelineArgs {
-    /// Where it goes, if it is asked for.
+    /// The file it is written to, if requested.
     pub fn file(&self) -> Option<&Path> {
         self.timeline.as_deref()
     }
@@ -93,7 +93,7 @@ pub fn run(args: &Args, file: &Path, session: &mut Session<'_>, loaded: &Loaded)
     Ok(FINE)
 }
 
-/// What is missing is the command line's to give; what only a run finds is undecided.
+/// A missing input is an error of the command line; one that only a run can find is undecided.
 fn code(error: &Error) -> u8 {
     match error.kind() {
         ErrorKind::Request => USAGE_ERROR,

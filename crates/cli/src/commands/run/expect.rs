@@ -1,4 +1,4 @@
-//! `--expect`: is what comes out what it should be?
+//! `--expect`: compares outputs with expected arrays.
 
 use super::inputs::read_array;
 use super::{Args, Job, Stop};
@@ -44,7 +44,7 @@ impl From<Tolerances> for Tolerance {
 type Writers = Result<Vec<Option<Hop>>, String>;
 
 impl Args {
-    /// What the command line expects, with its files read.
+    /// The expectations of the command line, with their files read.
     pub(super) fn read_expected(&self, session: &mut Session<'_>) -> Result<Vec<Expected>, Stop> {
         let mut all = Vec::new();
         for bound in &self.expect {

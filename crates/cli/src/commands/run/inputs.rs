@@ -35,7 +35,7 @@ impl Job<'_> {
         Ok(bindings)
     }
 
-    /// What is missing, with a command line that has it.
+    /// The missing inputs, with a command line that has them.
     fn unbound(&self, error: &Error, bindings: &Bindings) -> Stop {
         let mut found = words::diagnostics(error);
         if let Some(first) = found.first_mut() {
@@ -57,7 +57,7 @@ impl Job<'_> {
 }
 
 impl Args {
-    /// What the command line gives, with its files read.
+    /// The inputs of the command line, with their files read.
     pub(super) fn read_inputs(&self, session: &mut Session<'_>) -> Result<Inputs, Stop> {
         let mut inputs = Inputs {
             shapes: self.shape.clone(),

@@ -1,4 +1,4 @@
-//! What leaves a run: files that were asked for, tables of what was not, prints and dumps.
+//! The results of a run: requested files, tables of other outputs, prints and dumps.
 
 use super::{Job, Stop, trace};
 use crate::bind::Bound;
@@ -32,7 +32,7 @@ impl Job<'_> {
         Ok(all)
     }
 
-    /// Are the program's outputs shown, because none were asked for?
+    /// Whether the program's outputs are shown, because none were requested.
     fn shows_outputs(&self) -> bool {
         let args = self.args;
         let asked = !args.outputs.is_empty() || !args.raw_out.is_empty() || !args.dump.is_empty();
@@ -63,7 +63,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Where tables go: JSON lines and arrays keep standard output to themselves.
+    /// The stream for tables: JSON lines and arrays keep standard output to themselves.
     pub fn shown<'s>(&self, session: &'s mut Session<'_>) -> &'s mut dyn Write {
         match self.args.format == Format::Json || self.files().any(output::is_stdout) {
             true => &mut *session.stderr,
@@ -93,7 +93,7 @@ impl Job<'_> {
         for (n, bound) in args.outputs.iter().enumerate() {
             let value = self.kernel.find(&bound.name);
             let core = u8::from(bound.core1);
-            // What nobody asks for again is not copied.
+            // The last use of an array moves it.
             let names = args.outputs.iter().skip(n + 1).map(|b| &b.name);
             let names = names.chain(args.raw_out.iter().map(|b| &b.name)).chain(args.dump.iter().map(|b| &b.name));
             let is_last = !names.chain(args.expect.iter().map(|b| &b.name)).any(|name| self.kernel.find(name) == value);

@@ -1,5 +1,5 @@
-//! Where cases are: folders, programs and lists (docs/sweep.md). A case is a `tessera run` command line, with what must be
-//! reported besides.
+//! Collects cases: folders, programs and lists (docs/sweep.md). A case is a `tessera run` command line and the
+//! findings that it must report.
 
 use crate::commands::{Cli, Command, run};
 use crate::session::{Failure, Session};

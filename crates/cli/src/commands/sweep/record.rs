@@ -1,4 +1,4 @@
-//! What a case came to, as a line of JSON, and under which key it is found again.
+//! The outcome of a case as a line of JSON, and the key by which it is found again.
 
 use super::Found;
 use crate::session::{Failure, Session};
@@ -62,13 +62,13 @@ impl Record {
     }
 }
 
-/// What was done before.
+/// The outcomes of earlier sweeps.
 #[derive(Debug, Default)]
 pub struct Done {
     pub records: Vec<Record>,
     /// The bytes of whole lines, where the last one was cut short.
     pub whole: Option<u64>,
-    /// Where the records are, by key.
+    /// The positions of the records, by key.
     by_key: HashMap<String, usize>,
 }
 
@@ -103,7 +103,7 @@ pub fn order(records: &mut Vec<Record>) {
     records.sort_by(|a, b| (&a.case, &a.profile, &a.key).cmp(&(&b.case, &b.profile, &b.key)));
 }
 
-/// FNV-1a of 128 bits: the same on every machine, and nobody forges test results.
+/// FNV-1a of 128 bits: equal on every machine; test results need no protection against forgery.
 struct Hash(u128);
 
 impl Hash {

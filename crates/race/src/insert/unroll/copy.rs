@@ -1,7 +1,7 @@
-//! Unrolling `scf.for`: several iterations in each turn of the loop, and those that are left over behind it.
+//! Unrolling of `scf.for`: several iterations in each iteration of the new loop, and the remainder behind it.
 //!
-//! What a copy of the body knows of its counter (`i mod 2` of every second iteration) is used: selects and branches that
-//! it decides go, and so do numbers that nothing needs any more.
+//! A copy of the body uses what is known of its induction variable (`i mod 2` in every second iteration): selects and
+//! branches that it decides are removed, and so are values that become unused.
 
 use super::facts::{Facts, Known};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,17 +16,17 @@ use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::ops::Role;
 
-/// What values of the loop are in a copy of its body.
+/// The values of the loop, as a copy of its body sees them.
 type Map = FxHashMap<ValueId, Arg>;
 
-/// Unrolls a loop so many times; false where it is none whose step is a positive constant. It stays the same operation,
-/// where it is left a loop.
+/// Unrolls a loop by a factor. Returns false if the loop has no constant positive step. The operation keeps its
+/// identity as long as a loop remains.
 pub fn unroll(module: &mut Module, func: &mut Func, id: OpId, times: u64) -> bool {
     let Some((whole, times)) = Loop::of(module, func, id).zip(i64::try_from(times).ok().filter(|n| *n > 1)) else {
         return false;
     };
     let Some(place) = func.blocks.iter().position(|block| block.ops.contains(&id)) else { return false };
-    // What the loop defines goes, and its names are free.
+    // The definitions of the loop are removed, and their names are free.
     let mut names: FxHashSet<NameId> = func.values.iter().map(|value| value.name).collect();
     defined(func, id).iter().for_each(|v| _ = names.remove(&func.value(*v).name));
     let facts = Facts::new(module, func);
@@ -93,7 +93,7 @@ impl Loop {
         Some(Loop { lower, upper, step, body, variable, carried, inits, results, known, by, name, ty, span: op.span })
     }
 
-    /// How often it runs.
+    /// The trip count.
     fn count(&self) -> Option<i64> {
         let (lower, upper) = self.known[0].zip(self.known[1])?;
         let over = upper.checked_sub(lower)?.max(0);
@@ -112,7 +112,7 @@ struct Unroll<'a> {
 }
 
 impl Unroll<'_> {
-    /// A loop that runs so many times: turns of several iterations, then those that are left over.
+    /// A loop with a known trip count: groups of several iterations, then the remainder.
     fn counted(&mut self, id: OpId, times: i64, count: i64) -> Option<Vec<OpId>> {
         let lower = self.whole.known[0]?;
         let by = self.whole.by;
@@ -178,7 +178,7 @@ impl Unroll<'_> {
                 at = self.next(at, if n + 1 < times { "" } else { "next" }, &mut ops);
             }
         }
-        // What is handed on unchanged is what came in.
+        // A value that is handed on unchanged is the value that came in.
         let unchanged: Vec<bool> = carried.iter().zip(&args).map(|(v, arg)| Arg::Value(*v) == *arg).collect();
         let same = carried.iter().zip(&inits).zip(&unchanged).filter(|(_, same)| **same);
         let same: Map = same.map(|((v, init), _)| (*v, *init)).collect();
@@ -220,7 +220,7 @@ impl Unroll<'_> {
         Some((rest.map(Arg::Value), handed.collect()))
     }
 
-    /// What is left over from a place on: an iteration if there is one, and then the next.
+    /// The remainder from one iteration on: that iteration if it exists, and then the next one.
     fn rest(&mut self, at: Arg, args: Vec<Arg>, n: i64, times: i64, out: &mut Vec<OpId>) -> Vec<Arg> {
         if n >= times {
             return args;
@@ -313,7 +313,7 @@ impl Unroll<'_> {
         None
     }
 
-    /// Is it known which way a select or a branch goes? That way takes its place then.
+    /// Whether the direction of a select or branch is known; the chosen side then replaces it.
     fn decided(&mut self, op: &Op, map: &mut Map, out: &mut Vec<OpId>) -> bool {
         if op.section().is_some() || !matches!(op.kind, OpKind::Select | OpKind::If) {
             return false;

@@ -1,4 +1,4 @@
-//! What a copy of a loop's body knows of its numbers.
+//! Known facts about the numbers in a copy of a loop's body.
 
 use rustc_hash::FxHashMap;
 use tessera_ir::scalar::{Constants, compute};
@@ -41,7 +41,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.saturating_abs() } else { gcd(b, a.wrapping_rem(b)) }
 }
 
-/// What is known, by value.
+/// The facts, by value.
 pub struct Facts {
     constants: Constants,
     known: FxHashMap<ValueId, Known>,

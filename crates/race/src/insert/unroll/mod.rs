@@ -37,7 +37,7 @@ pub fn insert_unrolled(
     let mut func = func.clone();
     let mut synced = insert_in(module, &func, profile, limits)?;
     let mut kept = FxHashSet::default();
-    // What is left over behind a loop is looked at as long as loops are tried, and no longer.
+    // The remainder behind a loop is explored for as many iterations as loops are tried, and no longer.
     if synced.meets_late {
         kept.extend(synced.several.iter().map(|(id, _)| *id));
     }
@@ -70,13 +70,13 @@ fn insert_in(module: &mut Module, func: &Func, profile: Profile, limits: Limits)
     insert(module, func, profile, &placement, limits)
 }
 
-/// How many operations an operation holds.
+/// The number of operations inside an operation.
 fn weight(func: &Func, id: OpId) -> u64 {
     let inner = |block: &BlockId| func.block(*block).ops.iter().map(|id| weight(func, *id)).sum::<u64>();
     1 + func.op(id).blocks.iter().map(inner).sum::<u64>()
 }
 
-/// How many operations are around an operation.
+/// The number of operations around an operation.
 fn depth(func: &Func, id: OpId) -> usize {
     let mut found = 0;
     func.walk(&mut |other, _, depth| {

@@ -1,4 +1,4 @@
-//! What the types decide, compared with the rules that the machine asks.
+//! Compile-time rules, compared with the rules of the machine.
 
 use super::*;
 use tessera_isa::inst::{Inst, ScalarArg, TileArg};

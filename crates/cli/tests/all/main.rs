@@ -1,0 +1,11 @@
+//! The tests of the crate as one program: each of its own would be linked by itself.
+
+mod every_instruction;
+mod options;
+mod origins;
+mod outputs;
+mod pages;
+mod render;
+mod sarif;
+mod sweep;
+mod terminal;
