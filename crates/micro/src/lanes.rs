@@ -1,6 +1,7 @@
 //! Compute on registers and masks (micro/vector.md 3 to 7, predicate.md 2).
 
 mod convert;
+mod whole;
 
 use crate::check::{Found, conversion_word, pair, plain_word};
 use crate::reg::{BYTES, Mask, Reg};

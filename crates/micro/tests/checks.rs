@@ -210,3 +210,24 @@ fn sums_are_trees_of_neighbours() {
     assert_eq!(sum(F16, &[60000.0, 60000.0, -30000.0, 100.0].map(f16)), 0x7C00);
     assert_eq!(sum(F32, &[0x8000_0000; 64]), 0);
 }
+
+#[test]
+fn whole_registers_give_what_lanes_give() {
+    let specials = [0x7F80_0000u32, 0xFF80_0000, 0x7FC1_2345, 0x8000_0000, 1, 0x3F80_0000, 0xC049_0FDB, 0x7F7F_FFFF];
+    let pick = |n: usize| u64::from(specials[n % specials.len()]);
+    let (x, y) = (Reg::from_lanes(4, |i| Some(pick(i))), Reg::from_lanes(4, |i| Some(pick(i / 8))));
+    for (name, func) in [("vadd", 0), ("vsub", 1), ("vmul", 2)] {
+        for lane in [F32, ScalarType::Int(32, Sign::None), ScalarType::Int(32, Sign::Unsigned)] {
+            let elem = tessera_micro::lane_elem(lane);
+            let call = call(name, 3, &[], &[]);
+            let args = [(vreg(lane), Value::Reg(&x)), (vreg(lane), Value::Reg(&y)), (mask(32), Value::Mask(&all()))];
+            let made = compute(&call, &args, &[vreg(lane)]);
+            use tessera_isa::sem::Func;
+            let func = [Func::Add, Func::Sub, Func::Mul][func];
+            for i in 0..64 {
+                let slow = func.eval(elem, &[(elem, x.lane(4, i)), (elem, y.lane(4, i))]);
+                assert_eq!(reg_of(&made).lane(4, i), slow, "{name} of {lane:?}, lane {i}");
+            }
+        }
+    }
+}
