@@ -146,7 +146,7 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
         }
         Lanes::Map(func) => match ops.whole() {
             Some([x, y]) if whole::has(func, elem) => reg(whole::binary(func, elem, x, y)),
-            _ => reg(ops.masked(|i| ops.all(i).map(|[x, y]| ops.binary(func, x, y)))),
+            _ => reg(ops.masked(|i| ops.all(i).and_then(|[x, y]| ops.binary(func, x, y)))),
         },
         Lanes::LeakyRelu => reg(ops.masked(|i| {
             let [x, y] = ops.all(i)?;
