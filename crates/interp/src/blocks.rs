@@ -52,8 +52,10 @@ pub fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
     let mut programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
     // Micro instructions read the bytes of tiles through pointers.
-    let is_micro = programs.iter().any(|program| program.is_micro);
-    if let ([program], true) = (programs.as_mut_slice(), run.fuses && !is_micro) {
+    if let [program] = programs.as_mut_slice()
+        && run.fuses
+        && !program.is_micro
+    {
         let outputs = run.outputs.iter().map(|output| output.0).chain(run.func.outputs.iter().copied());
         liveness::find(program, run.placement, outputs, run.tracked);
     }

@@ -1,7 +1,7 @@
 //! Transfers between memories: rows of bytes in loops, with padding (micro/memory.md 2 and 3).
 
 use crate::call::Inst;
-use crate::check::{self, Found, Known, broken, dma_space};
+use crate::check::{self, Found, Known, broken};
 use crate::run::{Core, Issue, Place, Specials, Value, scalar_bits};
 use crate::table::{Dma, Sem, Space};
 use smallvec::SmallVec;

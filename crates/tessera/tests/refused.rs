@@ -124,7 +124,7 @@ fn no_rule_leaves_an_internal_error_behind() {
         }
     }
     // These two take anything, and no program of the rules uses them.
-    let has_rules = |op: &&Opcode| !matches!(op, Opcode::Bitcast | Opcode::BindTile);
+    let has_rules = |op: &&Opcode| !matches!(**op, Opcode::Bitcast | Opcode::BindTile);
     let rows =
         Opcode::ALL.iter().filter(has_rules).filter(|op| !op.info().sigs.is_empty() && !op.info().forms.is_empty());
     let asked = rows.flat_map(|op| Profile::ALL.map(|profile| (op.mnemonic(), profile)));

@@ -55,16 +55,6 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 /// The language reference: a section for each topic.
 pub const LANGUAGE: &str = include_str!("explain/language.md");
 
-/// Programs that break a rule or keep it, from the rules' own tests: rule, does it break, profile, text.
-pub fn rule_programs() -> impl Iterator<Item = (&'static str, bool, &'static str, &'static str)> {
-    let sections = include_str!("explain/rules.txt").split("=== ").skip(1);
-    sections.filter_map(|section| {
-        let (head, text) = section.split_once('\n')?;
-        let mut words = head.split(' ');
-        Some((words.next()?, words.next()? == "breaks", words.next()?, text))
-    })
-}
-
 /// Synonyms: the name that has a page.
 fn by_other_name(word: &str) -> Option<String> {
     let same = |w: &&str| w.eq_ignore_ascii_case(word);

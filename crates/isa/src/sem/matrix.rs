@@ -1,7 +1,6 @@
 //! Matrix products (isa/matrix.md).
 
 use super::{At, Func, Map, Rect, Reduce, Step, Steps, at, ceil_to, copy, valid};
-use crate::codec::Number;
 use crate::elem::Elem;
 use crate::inst::{Attrs, F32Rounding, Inst};
 use crate::ops::{Opcode, Role};

@@ -191,13 +191,31 @@ pub fn generated(op: Opcode) -> Vec<Intrinsic> {
     shapes.filter_map(|(_, shape)| Intrinsic::new(op, op.form(shape.form)?, shape)).collect()
 }
 
+/// A function that is written by hand, as text.
+struct ByHand {
+    name: &'static str,
+    generics: &'static str,
+    arguments: &'static [(&'static str, &'static str)],
+    result: &'static str,
+}
+
+impl ByHand {
+    fn declaration(&self) -> String {
+        let ByHand { name, generics, arguments, result } = self;
+        let arguments: Vec<String> = arguments.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+        format!("fn {name}<{generics}>({}) -> {result}", arguments.join(", "))
+    }
+}
+
 /// Declares functions that are written by hand; each declaration is compiled to a call of its function.
 macro_rules! by_hand {
     ($(fn $name:ident[$($generics:tt)*]($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
-        const BY_HAND: &[(&str, &str)] = &[$((
-            stringify!($name),
-            concat!("fn ", stringify!($name), "<", stringify!($($generics)*), ">", stringify!(($($arg: $ty),*)), " -> ", stringify!($result)),
-        )),*];
+        const BY_HAND: &[ByHand] = &[$(ByHand {
+            name: stringify!($name),
+            generics: stringify!($($generics)*),
+            arguments: &[$((stringify!($arg), stringify!($ty))),*],
+            result: stringify!($result),
+        }),*];
         mod compiled {
             use crate::typed::*;
             use crate::{RecordEvent, Result};
@@ -236,7 +254,7 @@ by_hand! {
 /// The declarations of the functions that have the instruction's name.
 pub fn declarations(op: Opcode) -> Vec<String> {
     let name = op.mnemonic();
-    let by_hand = BY_HAND.iter().filter(|known| known.0 == name).map(|known| known.1.to_string());
+    let by_hand = BY_HAND.iter().filter(|known| known.name == name).map(ByHand::declaration);
     let generated = generated(op).into_iter().filter(|i| i.name == name).map(|i| i.declaration());
     by_hand.chain(generated).collect()
 }

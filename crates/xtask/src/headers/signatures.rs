@@ -83,6 +83,7 @@ enum class Ask : uint8_t {
     Rows,
     Cols,
     RowMajor,
+    OneLine,
     SameLayout,
     Elem,
     SameElem,
@@ -121,6 +122,7 @@ fn lay(role: Role, lay: Lay) -> Vec<(&'static str, Role, u64)> {
         Lay::OneRowNd => vec![names(&[LayoutName::Nd]), ("Rows", role, 1)],
         Lay::OneColumnDn => vec![names(&[LayoutName::Dn]), ("Cols", role, 1)],
         Lay::RowMajor => vec![("RowMajor", role, 0)],
+        Lay::OneLine => vec![("OneLine", role, 0)],
         Lay::Like(other) => vec![("SameLayout", role, other as u64)],
     }
 }
