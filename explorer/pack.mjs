@@ -1,18 +1,18 @@
-// Puts the page together: its files, and the WebAssembly, compressed, as text.
+// Puts the page together: its files, the WebAssembly, compressed, as text, and the digest of the sources of both.
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-const [wasm, out] = process.argv.slice(2);
+const [sources, wasm, out] = process.argv.slice(2);
 const page = join(dirname(fileURLToPath(import.meta.url)), "page");
 const read = (name) => readFileSync(join(page, name), "utf8");
 const scripts = ["core.js", "grid.js", "layout.js", "instruction.js", "contents.js", "map.js", "timeline.js", "program.js", "main.js"].map(read);
 // One strict script; the same words at the start of each file are for reading it alone.
 const script = '"use strict";\n' + scripts.map((text) => text.replace('"use strict";\n', "")).join("\n");
 const packed = gzipSync(readFileSync(wasm), { level: 9 }).toString("base64");
-const parts = { STYLE: read("style.css"), SCRIPT: script, WASM: packed };
-const html = read("index.html").replace(/\/\*(STYLE|SCRIPT|WASM)\*\//g, (_, name) => parts[name]);
+const parts = { STYLE: read("style.css"), SCRIPT: script, WASM: packed, SOURCES: sources };
+const html = read("index.html").replace(/\/\*(STYLE|SCRIPT|WASM|SOURCES)\*\//g, (_, name) => parts[name]);
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, html);
 console.log(`${out}: ${html.length} bytes, of which ${packed.length} are WebAssembly`);

@@ -1,6 +1,6 @@
 /* The C ABI of Tessera: the PTO tile ISA on a simulated core.
  *
- * Generated from bindings/cpp/src and the instruction table by the test `generated`; do not edit.
+ * Generated from bindings/cpp/src and the instruction table by `cargo xtask codegen`; do not edit.
  *
  * A machine is made by tessera_machine_create and belongs to one thread at a time until it is destroyed.
  * Pointers are null or valid for the call. Descriptors are copied; nothing of the caller's is kept after it.
@@ -138,9 +138,10 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_SLOT_NUM = 49, // an integer
   TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 50, // an integer
   TESSERA_ATTR_NAME_FLAG_BASE = 51, // an integer
-  TESSERA_ATTR_NAME_NO_SPLIT = 52, // true or false
-  TESSERA_ATTR_NAME_PIPE_SPLIT = 53, // an integer
-  TESSERA_ATTR_NAME_FFTS_MODE = 54, // an integer
+  TESSERA_ATTR_NAME_PIPE_ID = 52, // an integer
+  TESSERA_ATTR_NAME_NO_SPLIT = 53, // true or false
+  TESSERA_ATTR_NAME_PIPE_SPLIT = 54, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 55, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -194,179 +195,183 @@ typedef enum TesseraOp {
   TESSERA_OP_ADDPTR = 25, // Move a pointer by a number of elements.
   TESSERA_OP_TILE_BUF_ADDR = 26, // A pointer to a tile's first byte in its memory.
   TESSERA_OP_CASTPTR = 27, // A pointer as one to another element type, as a number, or of a number.
-  TESSERA_OP_TENSOR_VIEW_ADDR = 28, // A pointer to element 0 of a view.
-  TESSERA_OP_GET_TENSOR_VIEW_DIM = 29, // An extent of a view.
-  TESSERA_OP_GET_TENSOR_VIEW_STRIDE = 30, // A stride of a view, in elements.
-  TESSERA_OP_PRINT = 31, // Print scalars by a format.
-  TESSERA_OP_TRAP = 32, // Stop the program.
-  TESSERA_OP_LOAD_SCALAR = 33, // Read one element of global memory.
-  TESSERA_OP_STORE_SCALAR = 34, // Write one element of global memory.
-  TESSERA_OP_SETFMATRIX = 35, // Image size and padding of later TIMG2COLs.
-  TESSERA_OP_SET_IMG2COL_PADDING = 36, // The pad value of later TIMG2COLs.
-  TESSERA_OP_SET_IMG2COL_RPT = 37, // Accepted, without effect.
-  TESSERA_OP_GET_SUBBLOCK_IDX = 38, // The number of the vector core in its block.
-  TESSERA_OP_GET_SUBBLOCK_NUM = 39, // How many vector cores run the kernel in a block.
-  TESSERA_OP_SET_FLAG_DYN = 40, // Order between two pipes, by a computed id.
-  TESSERA_OP_WAIT_FLAG_DYN = 41, // Order between two pipes, by a computed id.
-  TESSERA_OP_GET_BUF = 42, // Take a buffer's token.
-  TESSERA_OP_RLS_BUF = 43, // Give a buffer's token back.
-  TESSERA_OP_SYNC_SET = 44, // A token for another core.
-  TESSERA_OP_SYNC_WAIT = 45, // Wait for another core's token.
-  TESSERA_OP_SET_FFTS = 46, // Accepted, without effect.
-  TESSERA_OP_SET_FLAG = 47, // Order between two pipes.
-  TESSERA_OP_WAIT_FLAG = 48, // Order between two pipes.
-  TESSERA_OP_RECORD_EVENT = 49, // Order between pipes.
-  TESSERA_OP_WAIT_EVENT = 50, // Order between pipes.
-  TESSERA_OP_BARRIER = 51, // All pipes finish before the next instruction.
-  TESSERA_OP_TSYNC = 52, // Wait for events.
-  TESSERA_OP_GET_BLOCK_IDX = 53, // The number of the running block.
-  TESSERA_OP_GET_BLOCK_NUM = 54, // How many blocks run.
-  TESSERA_OP_TPRINT = 55, // Print a tile's valid region.
-  TESSERA_OP_TABS = 56, // Absolute value.
-  TESSERA_OP_TADD = 57, // Sum of two tiles.
-  TESSERA_OP_TADDC = 58, // Sum of three tiles, left to right.
-  TESSERA_OP_TAND = 59, // Bitwise AND.
-  TESSERA_OP_TCMP = 60, // Compares two tiles; one bit per element into a mask (elementwise.md, 4).
-  TESSERA_OP_TCVT = 61, // Converts every element to dst's type (elementwise.md, 5).
-  TESSERA_OP_TDIV = 62, // Quotient of two tiles; integers truncate toward zero.
-  TESSERA_OP_TEXP = 63, // Natural exponential.
-  TESSERA_OP_TFMOD = 64, // Truncated remainder: a nonzero result has the sign of the dividend.
-  TESSERA_OP_TLOG = 65, // Natural logarithm.
-  TESSERA_OP_TMAX = 66, // Larger of two elements.
-  TESSERA_OP_TMIN = 67, // Smaller of two elements.
-  TESSERA_OP_TMUL = 68, // Product of two tiles.
-  TESSERA_OP_TNEG = 69, // Sign change.
-  TESSERA_OP_TNOT = 70, // Bitwise complement.
-  TESSERA_OP_TOR = 71, // Bitwise OR.
-  TESSERA_OP_TPOW = 72, // src0 raised to the power src1; integers by repeated multiplication, wrapping.
-  TESSERA_OP_TPRELU = 73, // ReLU with a slope per element.
-  TESSERA_OP_TRECIP = 74, // Reciprocal; integers truncate.
-  TESSERA_OP_TRELU = 75, // Negative elements become zero.
-  TESSERA_OP_TREM = 76, // Floored remainder: a nonzero result has the sign of the divisor (i64: truncated, as tfmod).
-  TESSERA_OP_TRSQRT = 77, // Reciprocal of the square root, as one operation.
-  TESSERA_OP_TSEL = 78, // Picks src0 where the mask bit is 1, src1 where it is 0; bits are copied.
-  TESSERA_OP_TSHL = 79, // Left shift by a count per element.
-  TESSERA_OP_TSHR = 80, // Right shift by a count per element; arithmetic for signed types, logical for unsigned.
-  TESSERA_OP_TSQRT = 81, // Square root.
-  TESSERA_OP_TSUB = 82, // Difference of two tiles.
-  TESSERA_OP_TSUBC = 83, // Difference of two tiles plus a third.
-  TESSERA_OP_TXOR = 84, // Bitwise exclusive OR.
-  TESSERA_OP_TADDS = 85, // Adds a scalar.
-  TESSERA_OP_TADDSC = 86, // Tile plus scalar plus tile.
-  TESSERA_OP_TANDS = 87, // Bitwise AND with a scalar.
-  TESSERA_OP_TAXPY = 88, // Adds a scaled tile to the destination, which is read and written.
-  TESSERA_OP_TCMPS = 89, // Compares with a scalar; one bit per element into a mask (elementwise.md, 4).
-  TESSERA_OP_TDIVS = 90, // Divides by a scalar, or a scalar by the tile: the operand order says which.
-  TESSERA_OP_TEXPANDS = 91, // Every element of the valid region (in Mat: of the declared area) becomes the scalar.
-  TESSERA_OP_TFMODS = 92, // Truncated remainder by a scalar.
-  TESSERA_OP_TLRELU = 93, // ReLU with one slope for all elements.
-  TESSERA_OP_TMAXS = 94, // Larger of element and scalar.
-  TESSERA_OP_TMINS = 95, // Smaller of element and scalar.
-  TESSERA_OP_TMULS = 96, // Multiplies by a scalar.
-  TESSERA_OP_TORS = 97, // Bitwise OR with a scalar.
-  TESSERA_OP_TPOWS = 98, // Power with a scalar exponent.
-  TESSERA_OP_TREMS = 99, // Floored remainder by a scalar.
-  TESSERA_OP_TSELS = 100, // Picks src where the mask bit is 1, the scalar where it is 0; bits are copied.
-  TESSERA_OP_TSHLS = 101, // Left shift by one count.
-  TESSERA_OP_TSHRS = 102, // Right shift by one count; arithmetic for signed types, logical for unsigned.
-  TESSERA_OP_TSUBS = 103, // Subtracts a scalar.
-  TESSERA_OP_TSUBSC = 104, // Tile minus scalar plus tile.
-  TESSERA_OP_TXORS = 105, // Bitwise exclusive OR with a scalar.
-  TESSERA_OP_TROWSUM = 106, // The sum of each row of src goes to column 0 of dst.
-  TESSERA_OP_TROWPROD = 107, // The product of each row of src goes to column 0 of dst.
-  TESSERA_OP_TROWMAX = 108, // The maximum of each row of src goes to column 0 of dst.
-  TESSERA_OP_TROWMIN = 109, // The minimum of each row of src goes to column 0 of dst.
-  TESSERA_OP_TCOLSUM = 110, // The sum of each column of src goes to row 0 of dst.
-  TESSERA_OP_TCOLPROD = 111, // The product of each column of src goes to row 0 of dst.
-  TESSERA_OP_TCOLMAX = 112, // The maximum of each column of src goes to row 0 of dst.
-  TESSERA_OP_TCOLMIN = 113, // The minimum of each column of src goes to row 0 of dst.
-  TESSERA_OP_TROWARGMAX = 114, // Column index of the first greatest element of each row, and with two destinations its value too.
-  TESSERA_OP_TCOLARGMAX = 115, // Row index of the first greatest element of each column, and with two destinations its value too.
-  TESSERA_OP_TROWARGMIN = 116, // Column index of the first least element of each row, and with two destinations its value too.
-  TESSERA_OP_TCOLARGMIN = 117, // Row index of the first least element of each column, and with two destinations its value too.
-  TESSERA_OP_TROWEXPAND = 118, // Copies column 0 of src into every column of dst; bits are moved, not computed.
-  TESSERA_OP_TCOLEXPAND = 119, // Copies row 0 of src into every row of dst; bits are moved, not computed.
-  TESSERA_OP_TROWEXPANDADD = 120, // Row broadcast: each row of the full operand adds the value (or 32-byte block) of that row in the other operand.
-  TESSERA_OP_TROWEXPANDSUB = 121, // Row broadcast: each row of the full operand subtracts the value (or 32-byte block) of that row in the other operand.
-  TESSERA_OP_TROWEXPANDMUL = 122, // Row broadcast: each row of the full operand multiplies by the value (or 32-byte block) of that row in the other operand.
-  TESSERA_OP_TROWEXPANDDIV = 123, // Row broadcast: each row of the full operand divides by the value (or 32-byte block) of that row in the other operand.
-  TESSERA_OP_TROWEXPANDMAX = 124, // Row broadcast: each row of the full operand takes the maximum with the value (or 32-byte block) of that row in the other operand.
-  TESSERA_OP_TROWEXPANDMIN = 125, // Row broadcast: each row of the full operand takes the minimum with the value (or 32-byte block) of that row in the other operand.
-  TESSERA_OP_TROWEXPANDEXPDIF = 126, // Row broadcast: each row of the full operand takes exp of the difference with the value (or 32-byte block) of that row in the other operand.
-  TESSERA_OP_TCOLEXPANDADD = 127, // Column broadcast: each row of the full operand adds row 0 of the other operand.
-  TESSERA_OP_TCOLEXPANDSUB = 128, // Column broadcast: each row of the full operand subtracts row 0 of the other operand.
-  TESSERA_OP_TCOLEXPANDMUL = 129, // Column broadcast: each row of the full operand multiplies by row 0 of the other operand.
-  TESSERA_OP_TCOLEXPANDDIV = 130, // Column broadcast: each row of the full operand divides by row 0 of the other operand.
-  TESSERA_OP_TCOLEXPANDMAX = 131, // Column broadcast: each row of the full operand takes the maximum with row 0 of the other operand.
-  TESSERA_OP_TCOLEXPANDMIN = 132, // Column broadcast: each row of the full operand takes the minimum with row 0 of the other operand.
-  TESSERA_OP_TCOLEXPANDEXPDIF = 133, // Column broadcast: each row of the full operand takes exp of the difference with row 0 of the other operand.
-  TESSERA_OP_TPAIRREDUCESUM = 134, // Adds neighbouring pairs of each row into the lower half of dst's row and zeroes the upper half.
-  TESSERA_OP_TMATMUL = 135, // Matrix product: fresh product.
-  TESSERA_OP_TMATMUL_ACC = 136, // Matrix product: product added to an accumulator.
-  TESSERA_OP_TMATMUL_BIAS = 137, // Matrix product: product added to a bias row.
-  TESSERA_OP_TMATMUL_MX = 138, // Matrix product of block-scaled (MX) operands: fresh product.
-  TESSERA_OP_TMATMUL_MX_ACC = 139, // Matrix product of block-scaled (MX) operands: product added to an accumulator.
-  TESSERA_OP_TMATMUL_MX_BIAS = 140, // Matrix product of block-scaled (MX) operands: product added to a bias row.
-  TESSERA_OP_TGEMV = 141, // Row vector times matrix: fresh product.
-  TESSERA_OP_TGEMV_ACC = 142, // Row vector times matrix: product added to an accumulator.
-  TESSERA_OP_TGEMV_BIAS = 143, // Row vector times matrix: product added to a bias row.
-  TESSERA_OP_TGEMV_MX = 144, // Row vector times matrix of block-scaled (MX) operands: fresh product.
-  TESSERA_OP_TGEMV_MX_ACC = 145, // Row vector times matrix of block-scaled (MX) operands: product added to an accumulator.
-  TESSERA_OP_TGEMV_MX_BIAS = 146, // Row vector times matrix of block-scaled (MX) operands: product added to a bias row.
-  TESSERA_OP_TGET_SCALE_ADDR = 147, // Binds a scale tile to the scale area that belongs to a Left or Right tile; moves no data.
-  TESSERA_OP_SETHF32MODE = 148, // From here on f32 operands of the non-MX products are rounded to 11 mantissa bits (a2a3); state of the kernel, no tile is touched.
-  TESSERA_OP_SETTF32MODE = 149, // From here on f32 operands of the non-MX products are rounded to 10 mantissa bits (a5); state of the kernel, no tile is touched.
-  TESSERA_OP_TCI = 150, // Consecutive integers in one row, upward or downward from a start value.
-  TESSERA_OP_TTRI = 151, // A triangular matrix of ones and zeros.
-  TESSERA_OP_TRANDOM = 152, // Counter-based pseudo-random 32-bit words: Philox 4x32.
-  TESSERA_OP_THISTOGRAM = 153, // Per row, the cumulative histogram of one byte of every element that passes a filter on the higher bytes.
-  TESSERA_OP_TGATHER = 154, // Picks elements of src by linear index.
-  TESSERA_OP_TGATHERB = 155, // Gathers blocks of 32 bytes by byte offset.
-  TESSERA_OP_TSCATTER = 156, // Writes each element of src to the element of dst that its index names.
-  TESSERA_OP_TSORT32 = 157, // Sorts every 32 columns of a row downward and writes (value, index) records.
-  TESSERA_OP_TMRGSORT = 158, // Merges each four neighbouring sorted blocks of records of one row.
-  TESSERA_OP_TGETVAL = 159, // Reads one element as a scalar.
-  TESSERA_OP_TSETVAL = 160, // Writes a scalar into one element.
-  TESSERA_OP_TPARTADD = 161, // Sum where both sources are valid, a copy where only one is.
-  TESSERA_OP_TPARTMUL = 162, // Product where both sources are valid, a copy where only one is.
-  TESSERA_OP_TPARTMAX = 163, // Maximum where both sources are valid, a copy where only one is.
-  TESSERA_OP_TPARTMIN = 164, // Minimum where both sources are valid, a copy where only one is.
-  TESSERA_OP_TPARTARGMAX = 165, // Greater value with its index where both sources are valid, a copy where only one is.
-  TESSERA_OP_TPARTARGMIN = 166, // Smaller value with its index where both sources are valid, a copy where only one is.
-  TESSERA_OP_TQUANT = 167, // Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
-  TESSERA_OP_TDEQUANT = 168, // Integers back to f32 with a scale and an offset per row.
-  TESSERA_OP_TLOAD = 169, // Copies a view of global memory into a tile and fills the tile's padding.
-  TESSERA_OP_TPREFETCH = 170, // Reads a view ahead of its use, through a tile.
-  TESSERA_OP_TSTORE = 171, // Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.
-  TESSERA_OP_TSTORE_FP = 172, // tstore out of an accumulator with one quantization parameter per column.
-  TESSERA_OP_MGATHER = 173, // Gathers rows or elements of a view by index.
-  TESSERA_OP_MSCATTER = 174, // Scatters rows or elements of a tile into a view by index.
-  TESSERA_OP_RESERVE_BUFFER = 175, // Memory for the slots of a FIFO, for the whole kernel.
-  TESSERA_OP_IMPORT_RESERVED_BUFFER = 176, // The memory that another function reserved.
-  TESSERA_OP_AIC_INITIALIZE_PIPE = 177, // The cube core's end of a pipe.
-  TESSERA_OP_AIV_INITIALIZE_PIPE = 178, // The vector cores' end of a pipe.
-  TESSERA_OP_INITIALIZE_L2L_PIPE = 179, // An end of a pipe whose slots lie on the chip.
-  TESSERA_OP_INITIALIZE_L2G2L_PIPE = 180, // An end of a pipe whose slots lie in global memory.
-  TESSERA_OP_DECLARE_TILE = 181, // A tile that a tpop gives its storage.
-  TESSERA_OP_TPUSH_TO_AIV = 182, // Give a tile to the vector cores; waits for a free slot.
-  TESSERA_OP_TPUSH_TO_AIC = 183, // Give a tile to the cube core; waits for a free slot.
-  TESSERA_OP_TPOP_FROM_AIC = 184, // Take the next tile from the cube core; waits for it.
-  TESSERA_OP_TPOP_FROM_AIV = 185, // Take the next tile from the vector cores; waits for it.
-  TESSERA_OP_TFREE_FROM_AIC = 186, // Give the slot of the oldest popped tile back to the cube core.
-  TESSERA_OP_TFREE_FROM_AIV = 187, // Give the slot of the oldest popped tile back to the vector cores.
-  TESSERA_OP_TPUSH = 188, // tpush_to_aiv or tpush_to_aic, by the core.
-  TESSERA_OP_TPOP = 189, // tpop_from_aic or tpop_from_aiv, by the core.
-  TESSERA_OP_TFREE = 190, // tfree_from_aic or tfree_from_aiv, by the core.
-  TESSERA_OP_TSUBRELU = 191, // Difference of two tiles, negative elements become zero.
-  TESSERA_OP_TMULADDDST = 192, // Adds a product to the destination.
-  TESSERA_OP_TFUSEDMULADD = 193, // Multiplies the destination and adds to it.
-  TESSERA_OP_TFUSEDMULADDRELU = 194, // Multiplies the destination and adds to it, negative elements become zero.
-  TESSERA_OP_TADDRELUCONV = 195, // Sum, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TSUBRELUCONV = 196, // Difference, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TADDDEQRELU = 197, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
-  TESSERA_OP_TGATHER_ROWS = 198, // Picks rows of src by a pattern.
-  TESSERA_OP_TSCATTER_COLS = 199, // Spreads the columns of src by a pattern.
-  TESSERA_OP_TSCATTER_ROWS = 200, // Spreads the rows of src by a pattern.
+  TESSERA_OP_PTRTOINT = 28, // The byte address of a pointer.
+  TESSERA_OP_INTTOPTR = 29, // The pointer of a byte address.
+  TESSERA_OP_TENSOR_VIEW_ADDR = 30, // A pointer to element 0 of a view.
+  TESSERA_OP_GET_TENSOR_VIEW_DIM = 31, // An extent of a view.
+  TESSERA_OP_GET_TENSOR_VIEW_STRIDE = 32, // A stride of a view, in elements.
+  TESSERA_OP_PRINT = 33, // Print scalars by a format.
+  TESSERA_OP_TRAP = 34, // Stop the program.
+  TESSERA_OP_LOAD_SCALAR = 35, // Read one element of global memory.
+  TESSERA_OP_STORE_SCALAR = 36, // Write one element of global memory.
+  TESSERA_OP_SETFMATRIX = 37, // Image size and padding of later TIMG2COLs.
+  TESSERA_OP_SET_IMG2COL_PADDING = 38, // The pad value of later TIMG2COLs.
+  TESSERA_OP_SET_IMG2COL_RPT = 39, // Accepted, without effect.
+  TESSERA_OP_GET_SUBBLOCK_IDX = 40, // The number of the vector core in its block.
+  TESSERA_OP_GET_SUBBLOCK_NUM = 41, // How many vector cores run the kernel in a block.
+  TESSERA_OP_SET_FLAG_DYN = 42, // Order between two pipes, by a computed id.
+  TESSERA_OP_WAIT_FLAG_DYN = 43, // Order between two pipes, by a computed id.
+  TESSERA_OP_GET_BUF = 44, // Take a buffer's token.
+  TESSERA_OP_RLS_BUF = 45, // Give a buffer's token back.
+  TESSERA_OP_SYNC_SET = 46, // A token for another core.
+  TESSERA_OP_SYNC_WAIT = 47, // Wait for another core's token.
+  TESSERA_OP_CMO_CACHEINVALID = 48, // Write back and forget cached lines of global memory.
+  TESSERA_OP_FENCE_BARRIER_ALL = 49, // What is earlier is done and visible before what is later.
+  TESSERA_OP_SET_FFTS = 50, // Accepted, without effect.
+  TESSERA_OP_SET_FLAG = 51, // Order between two pipes.
+  TESSERA_OP_WAIT_FLAG = 52, // Order between two pipes.
+  TESSERA_OP_RECORD_EVENT = 53, // Order between pipes.
+  TESSERA_OP_WAIT_EVENT = 54, // Order between pipes.
+  TESSERA_OP_BARRIER = 55, // All pipes finish before the next instruction.
+  TESSERA_OP_TSYNC = 56, // Wait for events.
+  TESSERA_OP_GET_BLOCK_IDX = 57, // The number of the running block.
+  TESSERA_OP_GET_BLOCK_NUM = 58, // How many blocks run.
+  TESSERA_OP_TPRINT = 59, // Print a tile's valid region.
+  TESSERA_OP_TABS = 60, // Absolute value.
+  TESSERA_OP_TADD = 61, // Sum of two tiles.
+  TESSERA_OP_TADDC = 62, // Sum of three tiles, left to right.
+  TESSERA_OP_TAND = 63, // Bitwise AND.
+  TESSERA_OP_TCMP = 64, // Compares two tiles; one bit per element into a mask (elementwise.md, 4).
+  TESSERA_OP_TCVT = 65, // Converts every element to dst's type (elementwise.md, 5).
+  TESSERA_OP_TDIV = 66, // Quotient of two tiles; integers truncate toward zero.
+  TESSERA_OP_TEXP = 67, // Natural exponential.
+  TESSERA_OP_TFMOD = 68, // Truncated remainder: a nonzero result has the sign of the dividend.
+  TESSERA_OP_TLOG = 69, // Natural logarithm.
+  TESSERA_OP_TMAX = 70, // Larger of two elements.
+  TESSERA_OP_TMIN = 71, // Smaller of two elements.
+  TESSERA_OP_TMUL = 72, // Product of two tiles.
+  TESSERA_OP_TNEG = 73, // Sign change.
+  TESSERA_OP_TNOT = 74, // Bitwise complement.
+  TESSERA_OP_TOR = 75, // Bitwise OR.
+  TESSERA_OP_TPOW = 76, // src0 raised to the power src1; integers by repeated multiplication, wrapping.
+  TESSERA_OP_TPRELU = 77, // ReLU with a slope per element.
+  TESSERA_OP_TRECIP = 78, // Reciprocal; integers truncate.
+  TESSERA_OP_TRELU = 79, // Negative elements become zero.
+  TESSERA_OP_TREM = 80, // Floored remainder: a nonzero result has the sign of the divisor (i64: truncated, as tfmod).
+  TESSERA_OP_TRSQRT = 81, // Reciprocal of the square root, as one operation.
+  TESSERA_OP_TSEL = 82, // Picks src0 where the mask bit is 1, src1 where it is 0; bits are copied.
+  TESSERA_OP_TSHL = 83, // Left shift by a count per element.
+  TESSERA_OP_TSHR = 84, // Right shift by a count per element; arithmetic for signed types, logical for unsigned.
+  TESSERA_OP_TSQRT = 85, // Square root.
+  TESSERA_OP_TSUB = 86, // Difference of two tiles.
+  TESSERA_OP_TSUBC = 87, // Difference of two tiles plus a third.
+  TESSERA_OP_TXOR = 88, // Bitwise exclusive OR.
+  TESSERA_OP_TADDS = 89, // Adds a scalar.
+  TESSERA_OP_TADDSC = 90, // Tile plus scalar plus tile.
+  TESSERA_OP_TANDS = 91, // Bitwise AND with a scalar.
+  TESSERA_OP_TAXPY = 92, // Adds a scaled tile to the destination, which is read and written.
+  TESSERA_OP_TCMPS = 93, // Compares with a scalar; one bit per element into a mask (elementwise.md, 4).
+  TESSERA_OP_TDIVS = 94, // Divides by a scalar, or a scalar by the tile: the operand order says which.
+  TESSERA_OP_TEXPANDS = 95, // Every element of the valid region (in Mat: of the declared area) becomes the scalar.
+  TESSERA_OP_TFMODS = 96, // Truncated remainder by a scalar.
+  TESSERA_OP_TLRELU = 97, // ReLU with one slope for all elements.
+  TESSERA_OP_TMAXS = 98, // Larger of element and scalar.
+  TESSERA_OP_TMINS = 99, // Smaller of element and scalar.
+  TESSERA_OP_TMULS = 100, // Multiplies by a scalar.
+  TESSERA_OP_TORS = 101, // Bitwise OR with a scalar.
+  TESSERA_OP_TPOWS = 102, // Power with a scalar exponent.
+  TESSERA_OP_TREMS = 103, // Floored remainder by a scalar.
+  TESSERA_OP_TSELS = 104, // Picks src where the mask bit is 1, the scalar where it is 0; bits are copied.
+  TESSERA_OP_TSHLS = 105, // Left shift by one count.
+  TESSERA_OP_TSHRS = 106, // Right shift by one count; arithmetic for signed types, logical for unsigned.
+  TESSERA_OP_TSUBS = 107, // Subtracts a scalar.
+  TESSERA_OP_TSUBSC = 108, // Tile minus scalar plus tile.
+  TESSERA_OP_TXORS = 109, // Bitwise exclusive OR with a scalar.
+  TESSERA_OP_TROWSUM = 110, // The sum of each row of src goes to column 0 of dst.
+  TESSERA_OP_TROWPROD = 111, // The product of each row of src goes to column 0 of dst.
+  TESSERA_OP_TROWMAX = 112, // The maximum of each row of src goes to column 0 of dst.
+  TESSERA_OP_TROWMIN = 113, // The minimum of each row of src goes to column 0 of dst.
+  TESSERA_OP_TCOLSUM = 114, // The sum of each column of src goes to row 0 of dst.
+  TESSERA_OP_TCOLPROD = 115, // The product of each column of src goes to row 0 of dst.
+  TESSERA_OP_TCOLMAX = 116, // The maximum of each column of src goes to row 0 of dst.
+  TESSERA_OP_TCOLMIN = 117, // The minimum of each column of src goes to row 0 of dst.
+  TESSERA_OP_TROWARGMAX = 118, // Column index of the first greatest element of each row, and with two destinations its value too.
+  TESSERA_OP_TCOLARGMAX = 119, // Row index of the first greatest element of each column, and with two destinations its value too.
+  TESSERA_OP_TROWARGMIN = 120, // Column index of the first least element of each row, and with two destinations its value too.
+  TESSERA_OP_TCOLARGMIN = 121, // Row index of the first least element of each column, and with two destinations its value too.
+  TESSERA_OP_TROWEXPAND = 122, // Copies column 0 of src into every column of dst; bits are moved, not computed.
+  TESSERA_OP_TCOLEXPAND = 123, // Copies row 0 of src into every row of dst; bits are moved, not computed.
+  TESSERA_OP_TROWEXPANDADD = 124, // Row broadcast: each row of the full operand adds the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDSUB = 125, // Row broadcast: each row of the full operand subtracts the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDMUL = 126, // Row broadcast: each row of the full operand multiplies by the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDDIV = 127, // Row broadcast: each row of the full operand divides by the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDMAX = 128, // Row broadcast: each row of the full operand takes the maximum with the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDMIN = 129, // Row broadcast: each row of the full operand takes the minimum with the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TROWEXPANDEXPDIF = 130, // Row broadcast: each row of the full operand takes exp of the difference with the value (or 32-byte block) of that row in the other operand.
+  TESSERA_OP_TCOLEXPANDADD = 131, // Column broadcast: each row of the full operand adds row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDSUB = 132, // Column broadcast: each row of the full operand subtracts row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDMUL = 133, // Column broadcast: each row of the full operand multiplies by row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDDIV = 134, // Column broadcast: each row of the full operand divides by row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDMAX = 135, // Column broadcast: each row of the full operand takes the maximum with row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDMIN = 136, // Column broadcast: each row of the full operand takes the minimum with row 0 of the other operand.
+  TESSERA_OP_TCOLEXPANDEXPDIF = 137, // Column broadcast: each row of the full operand takes exp of the difference with row 0 of the other operand.
+  TESSERA_OP_TPAIRREDUCESUM = 138, // Adds neighbouring pairs of each row into the lower half of dst's row and zeroes the upper half.
+  TESSERA_OP_TMATMUL = 139, // Matrix product: fresh product.
+  TESSERA_OP_TMATMUL_ACC = 140, // Matrix product: product added to an accumulator.
+  TESSERA_OP_TMATMUL_BIAS = 141, // Matrix product: product added to a bias row.
+  TESSERA_OP_TMATMUL_MX = 142, // Matrix product of block-scaled (MX) operands: fresh product.
+  TESSERA_OP_TMATMUL_MX_ACC = 143, // Matrix product of block-scaled (MX) operands: product added to an accumulator.
+  TESSERA_OP_TMATMUL_MX_BIAS = 144, // Matrix product of block-scaled (MX) operands: product added to a bias row.
+  TESSERA_OP_TGEMV = 145, // Row vector times matrix: fresh product.
+  TESSERA_OP_TGEMV_ACC = 146, // Row vector times matrix: product added to an accumulator.
+  TESSERA_OP_TGEMV_BIAS = 147, // Row vector times matrix: product added to a bias row.
+  TESSERA_OP_TGEMV_MX = 148, // Row vector times matrix of block-scaled (MX) operands: fresh product.
+  TESSERA_OP_TGEMV_MX_ACC = 149, // Row vector times matrix of block-scaled (MX) operands: product added to an accumulator.
+  TESSERA_OP_TGEMV_MX_BIAS = 150, // Row vector times matrix of block-scaled (MX) operands: product added to a bias row.
+  TESSERA_OP_TGET_SCALE_ADDR = 151, // Binds a scale tile to the scale area that belongs to a Left or Right tile; moves no data.
+  TESSERA_OP_SETHF32MODE = 152, // From here on f32 operands of the non-MX products are rounded to 11 mantissa bits (a2a3); state of the kernel, no tile is touched.
+  TESSERA_OP_SETTF32MODE = 153, // From here on f32 operands of the non-MX products are rounded to 10 mantissa bits (a5); state of the kernel, no tile is touched.
+  TESSERA_OP_TCI = 154, // Consecutive integers in one row, upward or downward from a start value.
+  TESSERA_OP_TTRI = 155, // A triangular matrix of ones and zeros.
+  TESSERA_OP_TRANDOM = 156, // Counter-based pseudo-random 32-bit words: Philox 4x32.
+  TESSERA_OP_THISTOGRAM = 157, // Per row, the cumulative histogram of one byte of every element that passes a filter on the higher bytes.
+  TESSERA_OP_TGATHER = 158, // Picks elements of src by linear index.
+  TESSERA_OP_TGATHERB = 159, // Gathers blocks of 32 bytes by byte offset.
+  TESSERA_OP_TSCATTER = 160, // Writes each element of src to the element of dst that its index names.
+  TESSERA_OP_TSORT32 = 161, // Sorts every 32 columns of a row downward and writes (value, index) records.
+  TESSERA_OP_TMRGSORT = 162, // Merges each four neighbouring sorted blocks of records of one row.
+  TESSERA_OP_TGETVAL = 163, // Reads one element as a scalar.
+  TESSERA_OP_TSETVAL = 164, // Writes a scalar into one element.
+  TESSERA_OP_TPARTADD = 165, // Sum where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTMUL = 166, // Product where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTMAX = 167, // Maximum where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTMIN = 168, // Minimum where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTARGMAX = 169, // Greater value with its index where both sources are valid, a copy where only one is.
+  TESSERA_OP_TPARTARGMIN = 170, // Smaller value with its index where both sources are valid, a copy where only one is.
+  TESSERA_OP_TQUANT = 171, // Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
+  TESSERA_OP_TDEQUANT = 172, // Integers back to f32 with a scale and an offset per row.
+  TESSERA_OP_TLOAD = 173, // Copies a view of global memory into a tile and fills the tile's padding.
+  TESSERA_OP_TPREFETCH = 174, // Reads a view ahead of its use, through a tile.
+  TESSERA_OP_TSTORE = 175, // Copies a tile's valid region to a view; out of an accumulator it converts, quantizes and clips; it can add.
+  TESSERA_OP_TSTORE_FP = 176, // tstore out of an accumulator with one quantization parameter per column.
+  TESSERA_OP_MGATHER = 177, // Gathers rows or elements of a view by index.
+  TESSERA_OP_MSCATTER = 178, // Scatters rows or elements of a tile into a view by index.
+  TESSERA_OP_RESERVE_BUFFER = 179, // Memory for the slots of a FIFO, for the whole kernel.
+  TESSERA_OP_IMPORT_RESERVED_BUFFER = 180, // The memory that another function reserved.
+  TESSERA_OP_AIC_INITIALIZE_PIPE = 181, // The cube core's end of a pipe.
+  TESSERA_OP_AIV_INITIALIZE_PIPE = 182, // The vector cores' end of a pipe.
+  TESSERA_OP_INITIALIZE_L2L_PIPE = 183, // An end of a pipe whose slots lie on the chip.
+  TESSERA_OP_INITIALIZE_L2G2L_PIPE = 184, // An end of a pipe whose slots lie in global memory.
+  TESSERA_OP_DECLARE_TILE = 185, // A tile that a tpop gives its storage.
+  TESSERA_OP_TPUSH_TO_AIV = 186, // Give a tile to the vector cores; waits for a free slot.
+  TESSERA_OP_TPUSH_TO_AIC = 187, // Give a tile to the cube core; waits for a free slot.
+  TESSERA_OP_TPOP_FROM_AIC = 188, // Take the next tile from the cube core; waits for it.
+  TESSERA_OP_TPOP_FROM_AIV = 189, // Take the next tile from the vector cores; waits for it.
+  TESSERA_OP_TFREE_FROM_AIC = 190, // Give the slot of the oldest popped tile back to the cube core.
+  TESSERA_OP_TFREE_FROM_AIV = 191, // Give the slot of the oldest popped tile back to the vector cores.
+  TESSERA_OP_TPUSH = 192, // tpush_to_aiv or tpush_to_aic, by the core.
+  TESSERA_OP_TPOP = 193, // tpop_from_aic or tpop_from_aiv, by the core.
+  TESSERA_OP_TFREE = 194, // tfree_from_aic or tfree_from_aiv, by the core.
+  TESSERA_OP_TSUBRELU = 195, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 196, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 197, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 198, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 199, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 200, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 201, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TGATHER_ROWS = 202, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 203, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 204, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -480,7 +485,7 @@ typedef enum TesseraRole {
 
 
 // The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-#define TESSERA_ABI_VERSION 6
+#define TESSERA_ABI_VERSION 7
 
 // How a call ended.
 typedef enum TesseraStatus {
@@ -649,8 +654,8 @@ typedef struct TesseraInst {
   uint32_t attr_count;
   // A `TesseraForm`, where the operands alone do not tell it (TDIVS with the scalar first); 0 otherwise.
   uint32_t form;
-  // Zero.
-  uint32_t reserved;
+  // How many words.
+  uint32_t word_count;
   // The tile operands, destinations included, in any order; at most 8.
   const struct TesseraTileArg *tiles;
   // The scalar operands, in any order; at most 8. May be null if there are none.
@@ -659,6 +664,9 @@ typedef struct TesseraInst {
   const struct TesseraAttr *attrs;
   // The source of TIMG2COL; null otherwise.
   const struct TesseraConv *conv;
+  // Words of the caller's choice, at most 96, that tell the instruction from all others, but for the address of its view:
+  // `tessera_reissue` issues it again by them. May be null if there are none.
+  const uint64_t *words;
 } TesseraInst;
 
 // A view of the caller's memory.
@@ -885,19 +893,13 @@ enum TesseraStatus tessera_diagnostic(const struct TesseraMachine *machine,
                                       uint32_t index,
                                       struct TesseraDiagnostic *diagnostic);
 
-// A number for the instruction that was issued last, with which `tessera_again` issues it again; 0 where it has none.
-uint64_t tessera_issued(struct TesseraMachine *machine);
-
-// Issues an instruction again by its number. `TESSERA_STATUS_ARGUMENT`, and nothing was changed: it has to be issued in full, because
-// the number means nothing any more, or because something is to be said about it.
-enum TesseraStatus tessera_again(struct TesseraMachine *machine,
-                                 uint64_t number);
-
-// The same for an instruction that `tessera_transfer` issued: `data` is that of its view, which is otherwise the same. It may have
-// stored before something is to be said about it; in full it comes to the same.
-enum TesseraStatus tessera_transfer_again(struct TesseraMachine *machine,
-                                          uint64_t number,
-                                          void *data);
+// Issues an instruction again that was issued with these words; `data` is that of its view, which is otherwise the same, or null.
+// `TESSERA_STATUS_ARGUMENT`: it has to be issued in full, because the words mean nothing any more, or because something is to be said
+// about it. A view may have been stored to before; in full it comes to the same.
+enum TesseraStatus tessera_reissue(struct TesseraMachine *machine,
+                                   const uint64_t *words,
+                                   uint32_t count,
+                                   void *data);
 
 // The address of automatic storage on the host; it stays there until it is freed.
 enum TesseraStatus tessera_storage_data(struct TesseraMachine *machine, uint64_t handle, void **data);

@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 /// The version of this ABI: it changes when a structure, a tag or a function's meaning does.
-pub const TESSERA_ABI_VERSION: u32 = 6;
+pub const TESSERA_ABI_VERSION: u32 = 7;
 
 /// How a call ended.
 #[repr(C)]
@@ -243,8 +243,8 @@ pub struct TesseraInst {
     pub attr_count: u32,
     /// A `TesseraForm`, where the operands alone do not tell it (TDIVS with the scalar first); 0 otherwise.
     pub form: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// How many words.
+    pub word_count: u32,
     /// The tile operands, destinations included, in any order; at most 8.
     pub tiles: *const TesseraTileArg,
     /// The scalar operands, in any order; at most 8. May be null if there are none.
@@ -253,6 +253,9 @@ pub struct TesseraInst {
     pub attrs: *const TesseraAttr,
     /// The source of TIMG2COL; null otherwise.
     pub conv: *const TesseraConv,
+    /// Words of the caller's choice, at most 96, that tell the instruction from all others, but for the address of its view:
+    /// `tessera_reissue` issues it again by them. May be null if there are none.
+    pub words: *const u64,
 }
 
 /// One finding about the last call. The strings end in NUL, are never null, and live until the next call on the machine.

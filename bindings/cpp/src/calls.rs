@@ -7,16 +7,16 @@
 #![allow(clippy::missing_safety_doc, reason = "the module comment says it for all; functions say what they add")]
 
 use crate::abi::*;
-use crate::convert::{self, Answer, Refusal};
+use crate::convert::{self, Answer, Operands, Refusal};
 use crate::machine::{TesseraMachine, guarded};
 use crate::view::View;
 use std::ffi::c_void;
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::ops::Form;
 use tessera_isa::profile::Profile;
 
-/// The most operands that an instruction is given.
+/// The most operands that an instruction is given, and the most words.
 const MAX_OPERANDS: u32 = 8;
+const MAX_WORDS: u32 = 96;
 
 /// The structure behind a pointer.
 ///
@@ -31,15 +31,30 @@ pub(crate) unsafe fn given<'a, T>(pointer: *const T) -> Answer<&'a T> {
 ///
 /// # Safety
 /// The pointer is null or points to `count` values that live as long as `'a`.
-unsafe fn array<'a, T>(pointer: *const T, count: u32, what: &str) -> Answer<&'a [T]> {
+unsafe fn array<'a, T>(pointer: *const T, (count, most): (u32, u32), what: &str) -> Answer<&'a [T]> {
     match count {
         0 => Ok(&[]),
-        _ if count > MAX_OPERANDS => {
-            Err(Refusal::argument(format!("{count} {what}; there are at most {MAX_OPERANDS}")))
-        }
+        _ if count > most => Err(Refusal::argument(format!("{count} {what}; there are at most {most}"))),
         _ if pointer.is_null() => Err(Refusal::null()),
         // SAFETY: not null, and the caller of the ABI vouches for the count (module comment).
         _ => Ok(unsafe { std::slice::from_raw_parts(pointer, count as usize) }),
+    }
+}
+
+/// The operands behind the pointers of an instruction.
+///
+/// # Safety
+/// The pointers are null or point to as many values as the instruction says, which live as long as `'a`.
+unsafe fn operands<'a>(inst: &TesseraInst) -> Answer<Operands<'a>> {
+    // SAFETY: the caller of the ABI vouches for them (module comment).
+    unsafe {
+        Ok(Operands {
+            tiles: array(inst.tiles, (inst.tile_count, MAX_OPERANDS), "tiles")?,
+            scalars: array(inst.scalars, (inst.scalar_count, MAX_OPERANDS), "scalars")?,
+            attrs: array(inst.attrs, (inst.attr_count, MAX_OPERANDS), "attributes")?,
+            words: array(inst.words, (inst.word_count, MAX_WORDS), "words")?,
+            conv: inst.conv.as_ref(),
+        })
     }
 }
 
@@ -191,27 +206,14 @@ pub unsafe extern "C" fn tessera_assign_conv(machine: *mut TesseraMachine, tile:
 /// region the whole declared area.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_issue(machine: *mut TesseraMachine, inst: *const TesseraInst) -> TesseraStatus {
-    TesseraMachine::call(machine, |m| {
+    call!(machine, [inst], |m| {
         // SAFETY: module comment; null is refused, except where it means "none".
-        let (inst, tiles, scalars, attrs, conv) = unsafe {
-            let inst = given(inst)?;
-            let tiles = array(inst.tiles, inst.tile_count, "tiles")?;
-            let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
-            (inst, tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?, inst.conv.as_ref())
-        };
+        let given = unsafe { operands(inst)? };
         let op = convert::op(inst.op, false)?;
-        let attrs = convert::attrs(op, attrs)?;
         if op.info().forms.is_empty() {
-            return m.configure(op, attrs, scalars);
+            return m.configure(op, convert::attrs(op, given.attrs)?, given.scalars);
         }
-        let form = convert::word(Form::ALL, inst.form, "form")?;
-        let mut inst = convert::inst((op, form), m.profile, tiles, scalars, conv)?;
-        inst.attrs = attrs;
-        let found = m.issue(inst)?;
-        if conv.is_none() && op.binds(m.profile).is_none() {
-            m.note_issued(tiles);
-        }
-        Ok(found)
+        m.issue(convert::inst(op, inst.form, m.profile, &given)?, given.words)
     })
 }
 
@@ -229,11 +231,9 @@ pub unsafe extern "C" fn tessera_get(
 ) -> TesseraStatus {
     call!(machine, [inst], |m| {
         // SAFETY: module comment; null is refused, except where it means "none".
-        let (tiles, scalars) = unsafe {
-            (array(inst.tiles, inst.tile_count, "tiles")?, array(inst.scalars, inst.scalar_count, "scalars")?)
-        };
+        let given = unsafe { operands(inst)? };
         let op = convert::op(inst.op, false)?;
-        let contents = m.get(convert::inst((op, Form::Plain), m.profile, tiles, scalars, None)?, len)?;
+        let contents = m.get(convert::inst(op, inst.form, m.profile, &given)?, len)?;
         // SAFETY: `value` has room for `len` bytes, which is what `get` gave.
         unsafe { copy_to(&contents, value) }
     })
@@ -249,16 +249,9 @@ pub unsafe extern "C" fn tessera_transfer(
 ) -> TesseraStatus {
     call!(machine, [inst, view], |m| {
         // SAFETY: module comment; null is refused, except where it means "none".
-        let (tiles, scalars, attrs) = unsafe {
-            let tiles = array(inst.tiles, inst.tile_count, "tiles")?;
-            let scalars = array(inst.scalars, inst.scalar_count, "scalars")?;
-            (tiles, scalars, array(inst.attrs, inst.attr_count, "attributes")?)
-        };
+        let given = unsafe { operands(inst)? };
         let op = convert::op(inst.op, true)?;
-        let form = convert::word(Form::ALL, inst.form, "form")?;
-        let mut made = convert::inst((op, form), m.profile, tiles, scalars, None)?;
-        made.attrs = convert::attrs(op, attrs)?;
-        m.transfer(made, &mut View::new(view)?)
+        m.transfer(convert::inst(op, inst.form, m.profile, &given)?, &mut View::new(view)?, given.words)
     })
 }
 
@@ -279,7 +272,7 @@ pub unsafe extern "C" fn tessera_load_conv(
     tile: *const TesseraConv,
     view: *const TesseraView,
 ) -> TesseraStatus {
-    call!(machine, [tile, view], |m| m.load_conv(tile, &View::new(view)?))
+    call!(machine, [tile, view], |m| m.load_conv(tile, &mut View::new(view)?))
 }
 
 /// TSTORE: the tile's valid region into the view. Bytes without a defined value are written as 0, counted, and reported

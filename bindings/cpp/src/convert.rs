@@ -207,23 +207,28 @@ pub(crate) fn attrs(op: Opcode, list: &[TesseraAttr]) -> Answer<Attrs> {
     Ok(attrs)
 }
 
+/// What a caller says of an instruction besides its opcode and form.
+pub(crate) struct Operands<'a> {
+    pub tiles: &'a [TesseraTileArg],
+    pub scalars: &'a [TesseraScalar],
+    pub attrs: &'a [TesseraAttr],
+    pub words: &'a [u64],
+    pub conv: Option<&'a TesseraConv>,
+}
+
 /// The instruction in the form that its operands make.
-pub(crate) fn inst(
-    (op, form): (Opcode, Form),
-    profile: Profile,
-    given_tiles: &[TesseraTileArg],
-    given_scalars: &[TesseraScalar],
-    given_conv: Option<&TesseraConv>,
-) -> Answer<Inst> {
+pub(crate) fn inst(op: Opcode, form: u32, profile: Profile, operands: &Operands<'_>) -> Answer<Inst> {
+    let attrs = attrs(op, operands.attrs)?;
+    let form = word(Form::ALL, form, "form")?;
     let role = |tag| word(Role::ALL, tag, "role");
-    let tiles = given_tiles.iter().map(|arg| Ok((role(arg.role)?, &arg.tile)));
+    let tiles = operands.tiles.iter().map(|arg| Ok((role(arg.role)?, &arg.tile)));
     let tiles = tiles.collect::<Answer<SmallVec<[_; 8]>>>()?;
-    let scalars = given_scalars.iter().map(|s| {
+    let scalars = operands.scalars.iter().map(|s| {
         let ty = s.elem.checked_sub(1).map(|tag| elem(tag).map(ScalarType::of)).transpose()?;
         Ok(ScalarArg { ty, ..ScalarArg::new(role(s.role)?, number(s.kind, s.bits)?) })
     });
     let scalars = scalars.collect::<Answer<SmallVec<[_; 4]>>>()?;
-    let conv = given_conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
+    let conv = operands.conv.map(|c| conv(c).map(|ty| (c, ty))).transpose()?;
     let conv_role = conv.as_ref().map(|_| Role::Src);
     // The view is given beside the instruction.
     let has_view = op.form(form).or(op.info().forms.first()).is_some_and(|f| f.operand(Role::Global).is_some());
@@ -240,7 +245,7 @@ pub(crate) fn inst(
         let roles: Vec<&str> = given().map(Role::name).collect();
         Refusal::argument(format!("{} has no form with the operands {}", op.title(), roles.join(", ")))
     })?;
-    let mut inst = Inst::new(op, form.form, profile);
+    let mut inst = Inst { attrs, ..Inst::new(op, form.form, profile) };
     for role in form.ins.iter().chain(&form.outs) {
         if let Some((_, t)) = tiles.iter().find(|t| t.0 == *role) {
             inst.tiles.push(tile_arg(*role, t, profile)?);

@@ -5,8 +5,8 @@
 use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraStatus, TesseraTile};
 use crate::again::Calls;
 use crate::convert::{self, Answer, Refusal};
+use crate::places::lent_of;
 use crate::view::View;
-use smallvec::SmallVec;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tessera_exec::engine::{Engine, PointerTarget, TileId, combines};
@@ -72,12 +72,12 @@ impl TesseraMachine {
         if machine.broken {
             return TesseraStatus::Internal;
         }
-        machine.calls.forget_last();
         let (status, found) = match guarded(|| f(machine)) {
             Ok(warnings) => (TesseraStatus::Ok, warnings),
             Err(refusal) => (refusal.status, refusal.found),
         };
         machine.broken = status == TesseraStatus::Internal;
+        machine.engine.end_lending();
         // Most calls find nothing, and then nothing is allocated.
         machine.found.clear();
         machine.found.extend(found.iter().map(Found::new));
@@ -143,12 +143,12 @@ impl TesseraMachine {
     }
 
     pub(crate) fn check_tile_place(&self, t: &TesseraTile) -> Answer<()> {
-        self.check_place(&convert::tile_arg(Role::Tile, t, self.profile)?)
+        self.place(&mut convert::tile_arg(Role::Tile, t, self.profile)?)
     }
 
     pub(crate) fn check_conv_place(&self, c: &TesseraConv) -> Answer<()> {
         let conv = convert::conv(c)?;
-        self.check_place(&convert::conv_arg(Role::Tile, c, &conv, self.profile)?)
+        self.place(&mut convert::conv_arg(Role::Tile, c, &conv, self.profile)?)
     }
 
     /// A pointer to the tile's bytes was handed out.
@@ -158,7 +158,11 @@ impl TesseraMachine {
     }
 
     pub(crate) fn expose_conv(&mut self, c: &TesseraConv) -> Answer<()> {
-        let tile = self.conv(c)?;
+        let conv = convert::conv(c)?;
+        let mut arg = convert::conv_arg(Role::Dst, c, &conv, self.profile)?;
+        self.place(&mut arg)?;
+        self.lend([&arg]);
+        let tile = self.engine.describe(0, &arg, Some(conv))?;
         Ok(self.engine.expose(tile)?)
     }
 
@@ -172,14 +176,6 @@ impl TesseraMachine {
         self.calls.forget();
         self.engine.restart(profile);
         (self.profile, self.undefined_stored) = (profile, 0);
-    }
-
-    fn conv(&mut self, c: &TesseraConv) -> Answer<TileId> {
-        let conv = convert::conv(c)?;
-        let arg = convert::conv_arg(Role::Dst, c, &conv, self.profile)?;
-        self.check_place(&arg)?;
-        self.lend([&arg]);
-        Ok(self.engine.describe(0, &arg, Some(conv))?)
     }
 
     /// Instructions that have no tiles: SETFMATRIX and SET_IMG2COL_PADDING, the modes of f32 products; SET_IMG2COL_RPT
@@ -206,9 +202,12 @@ impl TesseraMachine {
         Ok(Vec::new())
     }
 
-    pub(crate) fn issue(&mut self, mut inst: Inst) -> Answer<Vec<Diagnostic>> {
-        let tiles = self.describe_all(&mut inst)?;
-        Ok(self.engine.issue(&inst, &tiles)?.warnings.to_vec())
+    /// Issues an instruction, which these words may issue again.
+    pub(crate) fn issue(&mut self, mut inst: Inst, words: &[u64]) -> Answer<Vec<Diagnostic>> {
+        self.place_all(&mut inst)?;
+        let found = self.engine.issue(&inst, &[])?.warnings.to_vec();
+        self.keep(words, &inst, None);
+        Ok(found)
     }
 
     /// The bytes of the element that an instruction reads as a scalar.
@@ -217,46 +216,43 @@ impl TesseraMachine {
         if !matches!(inst.op.info().sem, Sem::Gets) || size != len {
             return Err(Refusal::argument(format!("{} does not give a scalar of {len} bytes", inst.op.title())));
         }
-        let tiles = self.describe_all(&mut inst)?;
-        let (_, src) = tiles.first().ok_or_else(|| Refusal::argument("the tile is missing"))?;
-        let bits = self.engine.get(inst, *src)?;
+        self.place_all(&mut inst)?;
+        let bits = self.engine.get(inst, &[])?;
         Ok(bits.to_le_bytes().into_iter().take(len).collect())
     }
 
-    /// An instruction with a view of the caller's memory.
-    pub(crate) fn transfer(&mut self, mut inst: Inst, view: &mut View) -> Answer<Vec<Diagnostic>> {
-        let is_alone = inst.tiles.iter().all(|t| self.lent_of(t).is_none());
-        let age = self.age_of(&inst.tiles);
-        let tiles = self.describe_all(&mut inst)?;
+    /// An instruction with a view of the caller's memory, which these words may issue again.
+    pub(crate) fn transfer(&mut self, mut inst: Inst, view: &mut View, words: &[u64]) -> Answer<Vec<Diagnostic>> {
+        self.place_all(&mut inst)?;
         inst.global = Some(view.global.clone());
+        let is_alone = inst.tiles.iter().all(|t| lent_of(t).is_none());
         let (mut found, is_undefined) = match self.lent_view(&inst, view).filter(|_| is_alone) {
             Some(bytes) => {
-                let done = self.engine.transfer_lent(&inst, &tiles, bytes)?;
+                let done = self.engine.transfer_lent(&inst, &[], bytes)?;
                 let told = (done.warnings.to_vec(), done.stored_undefined);
-                self.note_transferred(age, view);
+                self.keep(words, &inst, Some(view));
                 told
             }
             None => {
-                let (mut taken, done) = self.engine.transfer_with(&inst, &tiles, view.len, |_| view.contents())?;
+                let (mut taken, done) = self.engine.transfer_with(&inst, &[], view.len, |_| view.contents())?;
                 let told = (done.warnings.to_vec(), done.stored_undefined);
                 view.leave(&mut taken);
                 told
             }
         };
-        if let (Some((_, tile)), true) = (tiles.first(), is_undefined) {
-            found.push(self.count_undefined(*tile, 0)?);
+        if let (Some(arg), true) = (inst.tiles.first(), is_undefined) {
+            let tile = self.engine.describe(0, arg, inst.conv)?;
+            found.push(self.count_undefined(tile, 0)?);
         }
         Ok(found)
     }
 
-    /// The tiles of an instruction, as the engine knows them.
-    fn describe_all(&mut self, inst: &mut Inst) -> Answer<SmallVec<[(Role, TileId); 8]>> {
+    /// Checks where the tiles of an instruction lie, and lends the engine what is the caller's own.
+    fn place_all(&mut self, inst: &mut Inst) -> Answer<()> {
         let how = inst.op.binds(self.profile);
         let touched = effects(inst).tiles;
-        self.lend(&inst.tiles);
-        let mut tiles: SmallVec<[(Role, TileId); 8]> = SmallVec::new();
-        for (n, arg) in std::mem::take(&mut inst.tiles).into_iter().enumerate() {
-            self.check_place(&arg)?;
+        for arg in &mut inst.tiles {
+            self.place(arg)?;
             // Views need no storage; what works in place takes its source's.
             let needs_storage = match how {
                 Some(Bind::Bytes | Bind::Window) => false,
@@ -266,44 +262,40 @@ impl TesseraMachine {
             if needs_storage && arg.place.is_none() {
                 return Err(Refusal::argument(format!("the tile {} has no storage", arg.role)));
             }
-            let conv = inst.conv.filter(|_| arg.role == Role::Src);
-            tiles.push((arg.role, self.engine.describe(n, &arg, conv)?));
         }
-        Ok(tiles)
+        self.lend(&inst.tiles);
+        Ok(())
     }
 
     pub(crate) fn load(&mut self, t: &TesseraTile, view: &mut View) -> Answer<Vec<Diagnostic>> {
         let mut inst = Inst::tload(self.profile);
         inst.tiles.push(convert::tile_arg(Role::Dst, t, self.profile)?);
-        self.transfer(inst, view)
+        self.transfer(inst, view, &[])
     }
 
-    pub(crate) fn load_conv(&mut self, c: &TesseraConv, view: &View) -> Answer<Vec<Diagnostic>> {
-        let tile = self.conv(c)?;
-        self.load_into(tile, view)
+    pub(crate) fn load_conv(&mut self, c: &TesseraConv, view: &mut View) -> Answer<Vec<Diagnostic>> {
+        let conv = convert::conv(c)?;
+        let mut inst = Inst { conv: Some(conv), ..Inst::tload(self.profile) };
+        inst.tiles.push(convert::conv_arg(Role::Dst, c, &conv, self.profile)?);
+        self.transfer(inst, view, &[])
     }
 
-    /// The view's bytes where they are: not those of the machine's own memories, and not what one thread after the other must
-    /// change.
+    /// The view's bytes where they are: not those of the machine's own memories or of a tile in the caller's, and not what one
+    /// thread after the other must change.
     fn lent_view(&self, inst: &Inst, view: &View) -> Option<AlignedBytes> {
         let is_elsewhere = |at: usize| matches!(self.engine.pointed(at as u64), PointerTarget::Elsewhere);
         let (first, last) = (view.start as usize, (view.start as usize).checked_add(view.len)?.checked_sub(1)?);
-        let is_own = !combines(inst) && is_elsewhere(first) && is_elsewhere(last);
+        let is_apart = |(start, end): (u64, u64)| end <= first as u64 || start > last as u64;
+        let is_alone = inst.tiles.iter().filter_map(lent_of).all(is_apart);
+        let is_own = is_alone && !combines(inst) && is_elsewhere(first) && is_elsewhere(last);
         view.lent().filter(|_| is_own)
-    }
-
-    fn load_into(&mut self, tile: TileId, view: &View) -> Answer<Vec<Diagnostic>> {
-        let mut inst = Inst::tload(self.profile);
-        inst.global = Some(view.global.clone());
-        let (_, done) = self.engine.transfer_with(&inst, &[(Role::Dst, tile)], view.len, |_| view.contents())?;
-        Ok(done.warnings.to_vec())
     }
 
     pub(crate) fn store(&mut self, view: &mut View, t: &TesseraTile) -> Answer<Vec<Diagnostic>> {
         let arg = convert::tile_arg(Role::Src, t, self.profile)?;
         let mut inst = Inst::tstore(self.profile);
         inst.tiles.push(arg);
-        self.transfer(inst, view)
+        self.transfer(inst, view, &[])
     }
 
     pub(crate) fn count_undefined(&mut self, tile: TileId, core: u8) -> Answer<Diagnostic> {
@@ -358,11 +350,11 @@ impl TesseraMachine {
 
     /// A tile that is read or written as bytes: it needs storage.
     fn stored(&self, t: &TesseraTile) -> Answer<TileArg> {
-        let arg = convert::tile_arg(Role::Tile, t, self.profile)?;
+        let mut arg = convert::tile_arg(Role::Tile, t, self.profile)?;
         if arg.place.is_none() {
             return Err(Refusal::argument("the tile has no storage; allocate it or give it an address"));
         }
-        self.check_place(&arg)?;
+        self.place(&mut arg)?;
         Ok(arg)
     }
 

@@ -4,6 +4,7 @@ use crate::abi::{TesseraDigit, TesseraMatrix, TesseraStatus};
 use crate::calls::given;
 use crate::convert::{Answer, Refusal, elem, word};
 use crate::machine::{TesseraMachine, span};
+use crate::places::lent_of;
 use crate::view::registered;
 use tessera_exec::engine::TileId;
 use tessera_isa::diag::{Diagnostic, Fault};
@@ -47,7 +48,7 @@ impl TesseraMachine {
         at: [u64; 2],
         extent: [u64; 2],
     ) -> Answer<Vec<Diagnostic>> {
-        let (to, from) = (self.matrix(Role::Dst, dst)?, self.matrix(Role::Src, src)?);
+        let (mut to, mut from) = (self.matrix(Role::Dst, dst)?, self.matrix(Role::Src, src)?);
         if to.tile.elem.bits() != from.tile.elem.bits() {
             let what = format!("elements of {} become elements of {}", from.tile.elem, to.tile.elem);
             return Err(Refusal::argument(what));
@@ -59,11 +60,12 @@ impl TesseraMachine {
         if !is_inside(&from, at) || !is_inside(&to, [0, 0]) {
             return Err(Refusal::argument(format!("{extent:?} elements at {at:?} leave one of the arrays")));
         }
-        for arg in [&to, &from] {
-            self.check_place(arg)?;
-            self.check_bounds(arg)?;
+        for arg in [&mut to, &mut from] {
+            self.place(arg)?;
+            check_bounds(arg)?;
         }
         if let [Some(a), Some(b)] = [&to, &from].map(|arg| arg.place)
+            && a.root == b.root
             && a.start < b.start.saturating_add(span(&from))
             && b.start < a.start.saturating_add(span(&to))
         {
@@ -72,23 +74,11 @@ impl TesseraMachine {
         }
         self.lend([&to, &from]);
         let (dst, src) = (self.engine.describe(0, &to, None)?, self.engine.describe(1, &from, None)?);
-        if self.lent_of(&to).is_some() && self.lent_of(&from).is_none() {
+        if lent_of(&to).is_some() && lent_of(&from).is_none() {
             return self.store_matrix((dst, &to.layout), src, at, extent);
         }
         self.engine.copy_once((src, at), (dst, [0, 0]), extent)?;
         Ok(Vec::new())
-    }
-
-    /// `gm-bounds`, where the buffer is known.
-    fn check_bounds(&self, arg: &TileArg) -> Answer<()> {
-        let Some((first, end)) = self.lent_of(arg) else { return Ok(()) };
-        match registered(first as usize) {
-            Some((_, rest)) if end - first > rest as u64 => {
-                let what = format!("the view spans {} bytes, and the buffer has {rest} from there on", end - first);
-                Err(Fault::new("gm-bounds", what).help("check its extents and strides").into())
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Undefined elements become zeros on the way.
@@ -133,5 +123,17 @@ impl TesseraMachine {
         };
         let place = Some(Place { root: Root::Host, start: given.data as u64 });
         Ok(TileArg { layout, place, ..TileArg::of_type(role, ty.resolve(self.profile)) })
+    }
+}
+
+/// `gm-bounds`, where the buffer is known.
+fn check_bounds(arg: &TileArg) -> Answer<()> {
+    let Some((first, end)) = lent_of(arg) else { return Ok(()) };
+    match registered(first as usize) {
+        Some((_, rest)) if end - first > rest as u64 => {
+            let what = format!("the view spans {} bytes, and the buffer has {rest} from there on", end - first);
+            Err(Fault::new("gm-bounds", what).help("check its extents and strides").into())
+        }
+        _ => Ok(()),
     }
 }

@@ -12,36 +12,46 @@ use tessera_isa::tile::Loc;
 use tessera_kernels::memory::AlignedBytes;
 
 impl TesseraMachine {
-    /// `tassign-range` and `tassign-align`; automatic storage is a memory of its own size.
-    pub(crate) fn check_place(&self, arg: &TileArg) -> Answer<()> {
-        let Some(place) = arg.place else { return Ok(()) };
-        let bytes = span(arg);
-        let fault = match place.root {
-            Root::Memory(loc) => tessera_check::check_address(loc, bytes, place.start.into(), self.profile)
-                .or_else(|| self.beyond_room(loc, place.start, bytes)),
+    /// Checks where a tile lies (`tassign-range` and `tassign-align`; automatic storage is a memory of its own size), and says it as
+    /// the engine does: pointers into its memories and handles become places there.
+    pub(crate) fn place(&self, arg: &mut TileArg) -> Answer<()> {
+        let Some(given) = arg.place else { return Ok(()) };
+        let (bytes, start) = (span(arg), given.start);
+        let (fault, root, start) = match given.root {
+            Root::Memory(loc) => {
+                let fault = tessera_check::check_address(loc, bytes, start.into(), self.profile);
+                (fault.or_else(|| self.beyond_room(loc, start, bytes)), given.root, start)
+            }
             Root::Auto(handle) => {
                 let storage = self.engine.storage(handle).ok_or_else(|| no_storage(handle.into()))?;
-                in_storage(storage, arg.tile.loc, place.start, bytes)
+                let fault = in_storage(storage, arg.tile.loc, start, bytes);
+                (fault, Root::Auto(0), storage.at.saturating_add(start))
             }
-            Root::Host => match self.engine.pointed(place.start) {
+            Root::Host => match self.engine.pointed(start) {
                 PointerTarget::Memory(loc, _) | PointerTarget::Pool(Some(Storage { loc, .. }), _)
                     if loc != arg.tile.loc && self.profile != Profile::Cpu =>
                 {
-                    Some(elsewhere(loc, arg.tile.loc))
+                    (Some(elsewhere(loc, arg.tile.loc)), given.root, start)
                 }
-                PointerTarget::Memory(loc, at) => tessera_check::check_address(loc, bytes, at.into(), self.profile),
-                PointerTarget::Pool(Some(storage), at) => in_storage(&storage, storage.loc, at - storage.at, bytes),
+                PointerTarget::Memory(loc, at) => {
+                    (tessera_check::check_address(loc, bytes, at.into(), self.profile), Root::Memory(loc), at)
+                }
+                PointerTarget::Pool(Some(storage), at) => {
+                    (in_storage(&storage, storage.loc, at - storage.at, bytes), Root::Auto(0), at)
+                }
                 PointerTarget::Pool(None, _) => {
                     let what = "the tile's pointer points to automatic storage that was freed";
                     return Err(Refusal::argument(what));
                 }
-                PointerTarget::Elsewhere if place.start.checked_add(bytes).is_none() => {
-                    return Err(Refusal::argument(format!("{bytes} bytes at {:#x} are no memory", place.start)));
+                PointerTarget::Elsewhere if start.checked_add(bytes).is_none() => {
+                    return Err(Refusal::argument(format!("{bytes} bytes at {start:#x} are no memory")));
                 }
-                PointerTarget::Elsewhere => None,
+                PointerTarget::Elsewhere => (None, given.root, start),
             },
         };
-        convert::legal(fault)
+        convert::legal(fault)?;
+        arg.place = Some(Place { root, start });
+        Ok(())
     }
 
     /// A memory that pointers point into cannot grow beyond its addresses.
@@ -53,21 +63,9 @@ impl TesseraMachine {
         is_beyond.then(|| Fault::new("memory-limit", what()).help("use lower addresses"))
     }
 
-    /// The first byte and the end of what a tile has of the caller's own memory.
-    pub(crate) fn lent_of(&self, arg: &TileArg) -> Option<(u64, u64)> {
-        match arg.place {
-            Some(Place { root: Root::Host, start })
-                if matches!(self.engine.pointed(start), PointerTarget::Elsewhere) =>
-            {
-                Some((start, start.saturating_add(span(arg))))
-            }
-            _ => None,
-        }
-    }
-
     /// Lends the engine what these tiles have of the caller's own memory.
     pub(crate) fn lend<'a>(&mut self, args: impl IntoIterator<Item = &'a TileArg>) {
-        let mut pieces: SmallVec<[(u64, u64); 8]> = args.into_iter().filter_map(|arg| self.lent_of(arg)).collect();
+        let mut pieces: SmallVec<[(u64, u64); 8]> = args.into_iter().filter_map(lent_of).collect();
         if pieces.is_empty() {
             return;
         }
@@ -107,6 +105,12 @@ impl TesseraMachine {
         let at = storage.ok_or_else(|| no_storage(handle))?.at;
         Ok(pool.wrapping_add(at as usize))
     }
+}
+
+/// The first byte and the end of what a tile, whose place was checked, has of the caller's own memory.
+pub(crate) fn lent_of(arg: &TileArg) -> Option<(u64, u64)> {
+    let Place { start, .. } = arg.place.filter(|place| place.root == Root::Host)?;
+    Some((start, start.saturating_add(span(arg))))
 }
 
 fn elsewhere(storage: Loc, tile: Loc) -> Fault {

@@ -9,41 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCFunction, PyDict, PyFloat, PyInt, PyString, PyTuple};
 use std::ffi::CString;
 use tessera::dynamic::{GlobalArg, Instruction};
+use tessera::intrinsics::python::{Overload, argument, callable, gives_element, keywords, name, overloads};
 use tessera::{AttrName, Attrs, Elem, Number, Opcode, Role, ViewTag};
 use tessera_isa::diag::nearest;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, Effect, Form, Kind};
-use tessera_isa::sem::Sem;
-
-/// A way to call an instruction.
-#[derive(Clone, Debug)]
-pub struct Overload {
-    form: Form,
-    /// In C++ order.
-    pub roles: Vec<Role>,
-}
-
-/// The ways to call an instruction; none where it has no tiles.
-pub fn overloads(op: Opcode) -> Vec<Overload> {
-    let is_callable = |roles: &Vec<Role>| {
-        let is_tile = |r: &Role| r.kind() == Kind::Tile && *r != Role::Global;
-        // A program's pipes and vectors of counts are no operands of a single instruction.
-        let is_given = |r: &Role| !matches!(r.kind(), Kind::Counts | Kind::Pipe);
-        roles.iter().any(is_tile) && roles.iter().all(is_given)
-    };
-    let all = op.shapes().iter().filter_map(|shape| {
-        let mut roles = shape.arguments(op.form(shape.form)?);
-        // The element that is read is what the function gives.
-        roles.retain(|r| *r != Role::Value);
-        Some(Overload { form: shape.form, roles })
-    });
-    all.filter(|o| is_callable(&o.roles)).collect()
-}
-
-/// The instructions that are functions.
-pub fn callable() -> impl Iterator<Item = Opcode> {
-    Opcode::ALL.iter().copied().filter(|op| !op.info().cpp.is_empty() && !overloads(*op).is_empty())
-}
+use tessera_isa::ops::{AttrKind, Effect, Kind};
 
 /// A name without case and underscores, so that `cmpMode` and `cmp_mode` are one.
 fn plain(name: &str) -> String {
@@ -112,7 +82,7 @@ impl Function {
                 }
             }
         }
-        let Some((overload, places)) = self.overloads.iter().find_map(|o| Some((o, o.places(&given)?))) else {
+        let Some((overload, places)) = self.overloads.iter().find_map(|o| Some((o, places(o, &given)?))) else {
             return Err(self.no_overload(py, &given));
         };
         let mut inst = Instruction::new(self.op).attrs(attrs);
@@ -127,7 +97,7 @@ impl Function {
         }
         let failed = |error| raise(py, &error, None);
         match global {
-            None if gives(self.op) => return as_python(py, inst.get_number().map_err(failed)?),
+            None if gives_element(self.op) => return as_python(py, inst.get_number().map_err(failed)?),
             None => inst.issue().map(drop).map_err(failed)?,
             Some(array) => self.on_array(inst, overload, array, elem, tag)?,
         }
@@ -221,7 +191,7 @@ impl Function {
             })
             .collect();
         let what = format!("{} cannot be called with ({})", self.op.title(), shown.join(", "));
-        let calls: Vec<String> = self.overloads.iter().map(|o| o.text(self.op)).collect();
+        let calls: Vec<String> = self.overloads.iter().map(|o| call_text(self.op, o)).collect();
         refuse(py, what, format!("call {}", calls.join(" or ")))
     }
 }
@@ -233,25 +203,23 @@ enum Keyword {
     Tag,
 }
 
-impl Overload {
-    /// For each role, the place of what is given for it; none where something does not fit.
-    fn places(&self, given: &[(Option<Role>, Given<'_>)]) -> Option<Vec<usize>> {
-        if given.len() != self.roles.len() {
-            return None;
-        }
-        let place = |(at, role): (usize, &Role)| {
-            let named = given.iter().position(|(name, _)| *name == Some(*role));
-            let here = given.get(at).filter(|(name, _)| name.is_none()).map(|_| at);
-            named.xor(here).filter(|place| given[*place].1.plays(*role))
-        };
-        self.roles.iter().enumerate().map(place).collect()
+/// For each role, the place of what is given for it; none where something does not fit.
+fn places(overload: &Overload, given: &[(Option<Role>, Given<'_>)]) -> Option<Vec<usize>> {
+    if given.len() != overload.roles.len() {
+        return None;
     }
+    let place = |(at, role): (usize, &Role)| {
+        let named = given.iter().position(|(name, _)| *name == Some(*role));
+        let here = given.get(at).filter(|(name, _)| name.is_none()).map(|_| at);
+        named.xor(here).filter(|place| given[*place].1.plays(*role))
+    };
+    overload.roles.iter().enumerate().map(place).collect()
+}
 
-    /// How it is called.
-    fn text(&self, op: Opcode) -> String {
-        let roles: Vec<&str> = self.roles.iter().map(|r| argument(*r)).collect();
-        format!("{}({})", name(op), roles.join(", "))
-    }
+/// The call as text.
+fn call_text(op: Opcode, overload: &Overload) -> String {
+    let roles: Vec<&str> = overload.roles.iter().map(|r| argument(*r)).collect();
+    format!("{}({})", name(op), roles.join(", "))
 }
 
 /// A number as the operand wants it: a tile of floats meets floats.
@@ -299,11 +267,6 @@ fn attribute(name: AttrName, value: &Bound<'_, PyAny>) -> PyResult<AttrValue> {
     }
 }
 
-/// Does the function give an element?
-pub fn gives(op: Opcode) -> bool {
-    matches!(op.info().sem, Sem::Gets)
-}
-
 fn as_python(py: Python<'_>, value: Number) -> PyResult<Py<PyAny>> {
     Ok(match value {
         Number::Int(v) => v.into_pyobject(py)?.into_any().unbind(),
@@ -311,34 +274,12 @@ fn as_python(py: Python<'_>, value: Number) -> PyResult<Py<PyAny>> {
     })
 }
 
-/// The name of the function.
-pub fn name(op: Opcode) -> String {
-    op.mnemonic().replace('.', "_")
-}
-
-/// The name of an operand's argument: its role, unless that is a word of Python's own.
-pub fn argument(role: Role) -> &'static str {
-    if role == Role::Global { "global_" } else { role.name() }
-}
-
-/// The attributes that are keywords, as text spells them; an array as global memory has a layout tag.
-pub fn keywords(op: Opcode) -> Vec<AttrName> {
-    let overloads = overloads(op);
-    let mut roles = overloads.iter().flat_map(|o| &o.roles);
-    let is_role = |attr: &AttrName| roles.clone().any(|r| r.name() == attr.name());
-    let mut all: Vec<AttrName> = op.info().attrs.iter().copied().filter(|a| !is_role(a)).collect();
-    if !all.contains(&AttrName::Layout) && roles.any(|r| *r == Role::Global) {
-        all.push(AttrName::Layout);
-    }
-    all
-}
-
 /// The docstring: how it is called, and its page.
 fn doc(op: Opcode) -> String {
     let overloads = overloads(op);
     let attrs: Vec<String> = keywords(op).iter().map(|a| format!("{}=None", a.name())).collect();
     let page = tessera_cli::commands::explain::explain(op.mnemonic()).unwrap_or_default();
-    let calls: Vec<String> = overloads.iter().map(|o| o.text(op)).collect();
+    let calls: Vec<String> = overloads.iter().map(|o| call_text(op, o)).collect();
     match overloads.as_slice() {
         [one] => {
             let mut arguments: Vec<String> = one.roles.iter().map(|r| argument(*r).to_string()).collect();

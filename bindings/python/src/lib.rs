@@ -11,7 +11,6 @@ mod machine;
 mod page;
 mod program;
 mod stop;
-mod stub;
 mod testing;
 mod timeline;
 mod views;
@@ -65,8 +64,6 @@ mod _tessera {
     use crate::machine::{Layout, Machine, Tile};
     #[pymodule_export]
     use crate::program::Program;
-    #[pymodule_export]
-    use crate::stub::stub;
     #[pymodule_export]
     use crate::testing::compare_kernel;
     #[pymodule_export]

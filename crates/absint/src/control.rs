@@ -27,7 +27,7 @@ pub trait ControlFlow<'a>: Analysis<'a> {
                 let n = self.compute(op);
                 self.state_mut().set_all(&op.results, [Val::Scalar(n)]);
             }
-            OpKind::Float(_) | OpKind::CmpFloat(_) => self.set_unknown(op),
+            OpKind::Float(_) | OpKind::CmpFloat(_) | OpKind::Micro(_) => self.set_unknown(op),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => {
                 return self.control(id, op, Control::of(self.state().func, op));
             }

@@ -121,6 +121,11 @@ pub trait Analysis<'a>: Sized {
         self.add_tile(value, origin)
     }
 
+    /// Whether a pointer is an address on the chip, as a number.
+    fn is_number(&self, _value: ValueId) -> bool {
+        false
+    }
+
     /// What is wrong with a tile type.
     fn type_fault(&self, _ty: &Type, _tile: &Tile) -> Option<Fault> {
         None
@@ -201,12 +206,13 @@ pub trait Analysis<'a>: Sized {
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
                 self.new_tile(value, origin).map_or(Val::None, Val::Tile)
             }
+            Type::Ptr(..) if self.is_number(value) => Val::Scalar(self.scalar(value, origin)),
             ty @ (Type::Ptr(..) | Type::View(_) | Type::Memref(_)) => {
                 let place = self.buffer(value, origin);
                 self.view_of_type(ty, place)
             }
             Type::Scalar(_) => Val::Scalar(self.scalar(value, origin)),
-            Type::Event | Type::Opaque(_) => Val::None,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) => Val::None,
         };
         self.state_mut().set(value, val);
     }

@@ -13,6 +13,7 @@ mod generic;
 mod inst;
 mod listing;
 mod memref;
+mod micro;
 mod mismatch;
 mod module;
 mod names;
@@ -134,6 +135,11 @@ pub(crate) struct Parser<'a> {
     pub extents: Vec<(Option<NameId>, Span)>,
     /// Where each function is defined.
     functions: FxHashMap<NameId, Span>,
+    /// Names of functions of the inner module that is being read, where another module has them too: each with the name
+    /// that it gets here, and the modules around (isa/today.md 4.2).
+    renamed: Vec<FxHashMap<NameId, NameId>>,
+    /// How many functions stand before the module that is being read.
+    module_start: usize,
     common: names::CommonTypes,
 }
 

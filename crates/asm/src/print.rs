@@ -3,6 +3,7 @@
 
 mod flow;
 mod inst;
+mod micro;
 mod module;
 mod special;
 mod trivia;
@@ -213,6 +214,7 @@ impl<'a> Printer<'a> {
                     None => self.special(op, *opcode),
                 }
             }
+            OpKind::Micro(call) => self.micro(op, call),
             OpKind::Other(name) => self.other(op, name),
             _ => self.flow_or_arith(op),
         };

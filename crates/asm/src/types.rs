@@ -1,5 +1,6 @@
 //! Types from text (syntax.md 3): all spellings of tiles, and the other types a program names.
 
+mod micro;
 mod tile;
 
 pub(crate) use tile::{FIELDS, Field, Fields, configure, pointer_space};
@@ -107,9 +108,12 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some("tensor_view"), Some(body)) => view(body, false),
         (_, Some("partition_tensor_view" | "tile_view"), Some(body)) => view(body, true),
         (_, Some("event"), None) => Ok(Type::Event),
-        (_, Some("pipe" | "async_session" | "async_event" | "eventid_array" | "vreg" | "mask" | "align"), _) => {
+        (_, Some("vreg" | "mask" | "align"), _) => micro::parse(name, body).map(Type::Micro),
+        (_, Some("local_array" | "struct"), Some(_)) => stack_slots(piece).map(|()| Type::Opaque(piece.text.into())),
+        (_, Some(plain), _) if OPAQUE.split_whitespace().any(|name| name == plain) => {
             Ok(Type::Opaque(piece.text.into()))
         }
+        (text, Some(_), None) if named_elem(text).is_some() => elem(piece).map(ScalarType::Float).map(Type::Scalar),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body),
@@ -127,6 +131,20 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
     }
 }
 
+/// Types whose values nothing here looks into.
+const OPAQUE: &str = "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array hif8x2 bf16x2";
+
+/// `!pto.local_array<4x8xf32>`, `!pto.struct<f32, i8>`: what its elements are (isa/today.md 4.3).
+fn stack_slots(piece: Piece<'_>) -> Res<()> {
+    let fits = Type::Opaque(piece.text.into()).stack_slots().is_some();
+    if fits {
+        return Ok(());
+    }
+    let rule = if piece.text.starts_with("!pto.struct") { "struct-field" } else { "syntax-type" };
+    let what = format!("`{}` has elements that are no scalars of 8 to 64 bits, or none", shown(piece.text));
+    fault_of(rule, piece, what, "write !pto.local_array<4x8xf32> or !pto.struct<f32, i8>")
+}
+
 /// `!pto<tile_buf<…>>`: the same types with the dialect's name around them.
 fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Type> {
     let body = body.trim();
@@ -140,7 +158,7 @@ fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Ty
 /// `<…>`: a tile, or a pointer where an element type comes first (isa/structure.md 2).
 fn bare(body: Piece<'_>, fields: &mut Fields) -> Res<Type> {
     match body.items().as_slice() {
-        [first] | [first, _] if Elem::parse(first.text).is_some() => pointer(body),
+        [first] | [first, _] if named_elem(first.text).is_some() => pointer(body),
         _ => tile::parse(body, fields).map(Type::Tile),
     }
 }
@@ -165,8 +183,24 @@ pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
     (1..=64).contains(&bits).then_some(ScalarType::Int(bits, sign))
 }
 
+/// Whether extents of this element type count pairs (isa/today.md 2).
+fn is_paired(text: &str) -> bool {
+    text.starts_with("!pto.f4")
+}
+
+/// An element type under any of its names, the dialect's own included (isa/today.md 2).
+fn named_elem(text: &str) -> Option<Elem> {
+    let text = text.strip_prefix("!pto.").unwrap_or(text);
+    Elem::parse(text).or(match text {
+        "f8E8M0" => Some(Elem::F8e8m0),
+        "f4E2M1x2" => Some(Elem::F4e2m1x2),
+        "f4E1M2x2" => Some(Elem::F4e1m2x2),
+        _ => None,
+    })
+}
+
 pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
-    if let Some(elem) = Elem::parse(piece.text) {
+    if let Some(elem) = named_elem(piece.text) {
         return Ok(elem);
     }
     let help = match Elem::nearest(piece.text) {
@@ -220,6 +254,10 @@ fn view(body: Piece<'_>, partition: bool) -> Res<Type> {
         return fault(body, what, "write one to five extents, as in ?x?xf32");
     }
     let elem = elem(rest)?;
+    if is_paired(rest.text) {
+        let help = format!("write {elem}, whose extents count elements");
+        return fault(rest, "a view of pairs is not read", help);
+    }
     Ok(Type::View(ViewType { partition, dims, elem }))
 }
 
@@ -236,7 +274,9 @@ fn pointer(body: Piece<'_>) -> Res<Type> {
     let items = body.items();
     match items.as_slice() {
         [e] => Ok(Type::Ptr(elem(*e)?, None)),
-        [e, space] if !space.text.is_empty() => Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))),
+        [e, space] if !space.text.is_empty() => {
+            micro::space(*space).and(Ok(Type::Ptr(elem(*e)?, Some(space.text.into()))))
+        }
         _ => fault(body, "a pointer has an element type and at most an address space", "write !pto.ptr<f32>"),
     }
 }

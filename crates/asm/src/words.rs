@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 use tessera_ir::{ArithOp, CastOp, FloatOp, OpKind};
-use tessera_isa::ops::{Opcode, is_micro, others};
+use tessera_isa::ops::{Opcode, others};
 
 /// A PTO instruction, by its mnemonic without `pto.`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,16 +26,20 @@ static PTO: LazyLock<FxHashMap<&'static str, Pto>> = LazyLock::new(|| {
 pub(crate) fn pto(mnemonic: &str) -> Option<Pto> {
     let known = PTO.get(mnemonic).copied();
     let spelled = || PTO.get(mnemonic.contains('.').then(|| mnemonic.replace('.', "_"))?.as_str()).copied();
-    known.or_else(spelled).or_else(|| is_micro(mnemonic).then_some(Pto::Other("mte")))
+    known.or_else(spelled)
 }
 
 /// What statements start with besides instructions and arithmetic.
 const OTHERS: &str = "arith.constant arith.cmpi arith.cmpf arith.select math.absi scf.for scf.if scf.while scf.yield scf.condition \
     func.call func.return func.func return module";
 
+/// Regions that one vector core runs as one launch.
+const SCOPES: [&str; 2] = ["pto.vecscope", "pto.strict_vecscope"];
+
 /// All names that a statement can start with, for suggestions.
 pub(crate) fn all() -> impl Iterator<Item = String> {
-    let pto = PTO.keys().map(|name| format!("pto.{name}"));
+    let micro = tessera_micro::rows().flat_map(tessera_micro::Row::names).map(|name| format!("pto.{name}"));
+    let pto = PTO.keys().map(|name| format!("pto.{name}")).chain(micro).chain(SCOPES.map(String::from));
     let arith = ArithOp::ALL.iter().map(|op| op.name()).chain(CastOp::ALL.iter().map(|op| op.name()));
     let floats = FloatOp::ALL.iter().map(|op| op.name().to_string());
     pto.chain(arith.map(|name| format!("arith.{name}")))

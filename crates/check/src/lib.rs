@@ -24,6 +24,7 @@
 //! Not here: `capacity` (what is alive together is known where tiles are placed), `undefined-*` and `not-executable`
 //! (found when the program runs), and everything about text.
 
+pub mod examples;
 mod program;
 mod rules;
 

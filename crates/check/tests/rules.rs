@@ -161,6 +161,7 @@ fn blessed(text: &str, marks: &Marks) -> String {
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(files.len(), tessera_check::examples::FILES.len(), "FILES has each of them");
     files.retain(|f| f.extension().is_some_and(|e| e == "pto"));
     files.sort();
     files

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use std::cell::RefCell;
 use tessera_isa::diag::{Diagnostic, Severity, nearest};
 use tessera_isa::profile::Profile;
-use tessera_isa::rules::{self, rule};
+use tessera_micro::rules::{self, rule};
 
 /// How diagnostics are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

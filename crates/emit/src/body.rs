@@ -104,7 +104,7 @@ impl Emitter<'_> {
                 self.order(op, opcode);
                 Ok(())
             }
-            Text::Ignored => Ok(()),
+            Text::Ignored | Text::Hint(_) => Ok(()),
             _ if matches!(opcode.info().sem, Sem::Prints) => {
                 let tile = self.tile(op, Role::Tile).or_else(|_| self.tile(op, Role::Src))?;
                 self.line(&format!("TPRINT({tile});"));

@@ -247,6 +247,13 @@ impl Emitter<'_> {
         }
         match &op.kind {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
+            OpKind::Micro(call) => {
+                let what = format!(
+                    "pto.{}, a micro instruction that the public assembler lowers in its own back end,",
+                    call.name
+                );
+                Err(cannot(op.span, what, "build the tile instructions, and give this file to the assembler"))
+            }
             OpKind::Other(name) => {
                 let what = format!("pto.{name}, which is outside the layout set,");
                 Err(cannot(op.span, what, "take it out of the program"))

@@ -6,6 +6,7 @@
 use super::Run;
 use super::blocks::Buffer;
 use super::code::{BlockArgCopy, Code, CoreSyncOp, GlobalSlot, MakeView, Program, Support, Var};
+use super::micro::MicroVar;
 use super::step::Context;
 use tessera_exec::engine::{combines, stores};
 use tessera_isa::elem::Elem;
@@ -82,6 +83,15 @@ impl PointerUses {
                     }
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
                 },
+                Code::Micro(op) => {
+                    // The first operand of a transfer is its source; what is stored may be combined with what is there.
+                    let globals = op.args.iter().enumerate().filter_map(|(n, var)| match var {
+                        MicroVar::Global(slot) => Some((n, *slot)),
+                        _ => None,
+                    });
+                    let access = |n| if n == 0 { ArrayAccess::READS } else { ArrayAccess::READS_AND_WRITES };
+                    self.touches.extend(globals.map(|(n, slot)| (slot, access(n))));
+                }
                 Code::Set { .. }
                 | Code::Arith { .. }
                 | Code::Cmp { .. }

@@ -51,7 +51,11 @@ pub fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
     let compiled =
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
     let mut programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
-    if let ([program], true) = (programs.as_mut_slice(), run.fuses) {
+    // Micro instructions read the bytes of tiles through pointers.
+    if let [program] = programs.as_mut_slice()
+        && run.fuses
+        && !program.is_micro
+    {
         let outputs = run.outputs.iter().map(|output| output.0).chain(run.func.outputs.iter().copied());
         liveness::find(program, run.placement, outputs, run.tracked);
     }

@@ -1,6 +1,7 @@
 //! A function made ready to run: a tree of operations whose operands are slots.
 
-use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, Type, ValueId, scalar};
+use super::micro::{MicroOp, MicroSupport, chip_space};
+use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
@@ -34,6 +35,8 @@ slots! {
     TileSlot Tile tile;
     /// Where a pointer or view is.
     GlobalSlot Global global;
+    /// Where a register, a mask or the state of a stream is.
+    MicroSlot Micro micro;
 }
 pub use tessera_exec::engine::TileId;
 
@@ -64,6 +67,7 @@ pub enum Var {
     Int(IntSlot),
     Tile(TileSlot),
     Global(GlobalSlot),
+    Micro(MicroSlot),
     /// So many numbers from this one on: ids of flags.
     Ids(IntSlot, u32),
     /// An event, which is nothing.
@@ -77,6 +81,7 @@ pub enum BlockArgCopy {
     // The tile is copied into the buffer, which is then what is handed on.
     Tile { to: TileSlot, from: TileSlot, buffer: Option<TileId> },
     Global { to: GlobalSlot, from: GlobalSlot },
+    Micro { to: MicroSlot, from: MicroSlot },
 }
 
 #[derive(Debug)]
@@ -188,6 +193,8 @@ pub enum Code {
     // A tile instruction; the number of its site.
     Issue(u32),
     Support(OpId, Box<Support>),
+    // An instruction below the tile level.
+    Micro(Box<MicroOp>),
     // What cores do with each other.
     CoreSyncOp(OpId, Box<CoreSyncOp>),
 }
@@ -197,6 +204,8 @@ pub enum Code {
 pub struct Channel {
     pub dir: Dir,
     pub slots: u64,
+    /// Popped tiles that lie in the consumer's memory at a time (a2a3).
+    pub local_slots: u64,
     pub slot_size: u64,
     pub split: u8,
     pub name: String,
@@ -304,8 +313,12 @@ pub enum Support {
     // A rule that is broken here.
     Fault(&'static str, String),
     // An id out of an array of them, or into one.
-    GetId { ids: (IntSlot, u32), index: Int, to: IntSlot },
-    SetId { ids: (IntSlot, u32), index: Int, id: Int },
+    GetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, to: IntSlot },
+    SetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, id: Int },
+    // A new array, whose elements are not defined.
+    NewIds(IntSlot, u32),
+    // Vecscopes, and pointers on the chip of a micro program.
+    Micro(MicroSupport),
     // An order operation, with its id; only for whoever observes.
     Order(Option<Int>),
 }
@@ -367,6 +380,9 @@ pub struct Program {
     pub ints: usize,
     pub tiles: usize,
     pub globals: usize,
+    pub micros: usize,
+    /// Whether it has micro instructions: pointers on the chip are byte addresses then.
+    pub is_micro: bool,
     pub vars: Vec<Var>,
     pub pool: u64,
     pub channels: Vec<Channel>,
@@ -391,6 +407,7 @@ impl Code {
                     | Support::MakeView(_)
                     | Support::Partition(_)
                     | Support::AddPtr { .. }
+                    | Support::NewIds(..)
                     | Support::GetId { .. }
                     | Support::SetId { .. }
                     | Support::Order(_)
@@ -443,14 +460,20 @@ impl Program {
         };
         match ty {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
+            Type::Ptr(..) if self.is_micro && chip_space(ty).is_some() => Var::Int(IntSlot(next(&mut self.ints))),
+            Type::Micro(_) => Var::Micro(MicroSlot(next(&mut self.micros))),
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
-            Type::Opaque(_) if ty.id_array().is_some() => {
-                let (first, count) = (self.ints, ty.id_array().unwrap_or_default());
-                self.ints += count;
-                Var::Ids(IntSlot(first as u32), count as u32)
-            }
-            Type::Event | Type::Opaque(_) => Var::Nothing,
+            Type::Event => Var::Nothing,
+            Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {
+                // Behind the elements stands of each whether it is defined.
+                Some(count) => {
+                    let first = self.ints;
+                    self.ints += 2 * count;
+                    Var::Ids(IntSlot(first as u32), count as u32)
+                }
+                None => Var::Nothing,
+            },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod fifo;
 mod instruction;
+mod micro;
 
 use super::code::*;
 use super::cores::Process;
@@ -31,7 +32,8 @@ pub fn compile(
     if placement.fresh.len() != func.ops.len() || placement.tiles.len() != func.values.len() {
         return Err(Diagnostic::internal(func.span, "the placement is of another function"));
     }
-    let mut program = Program::default();
+    let is_micro = func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_)));
+    let mut program = Program { is_micro, ..Program::default() };
     program.vars = func.values.iter().map(|value| program.slot(module.types.get(value.ty))).collect();
     let object_of = vec![None; func.values.len()];
     let mut c = Compiler {
@@ -205,6 +207,7 @@ impl Compiler<'_> {
                     );
                     continue;
                 }
+                (Var::Micro(to), _, Some(Var::Micro(from))) => BlockArgCopy::Micro { to, from },
                 (Var::Nothing, _, Some(Var::Nothing)) => continue,
                 _ => return Err(Diagnostic::internal(op.span, "control flow hands on a value of another kind")),
             });
@@ -212,20 +215,30 @@ impl Compiler<'_> {
         Ok(hands)
     }
 
-    /// What is done with an array of ids of flags (sync.md 2).
+    /// What is done with an array of ids of flags (sync.md 2), a local array or a struct (isa/today.md 4.3).
     fn ids(&self, op: &Op) -> Result<Option<Support>, Failure> {
+        let array = op.operands.first().and_then(|o| o.arg.value());
+        let slots = array.and_then(|v| self.ty(v).stack_slots());
+        let places = op.places().iter().map(|o| self.int(op, o.arg)).collect::<Result<Vec<_>, _>>()?;
         let ids = || match op.operands.first().and_then(|o| o.arg.value()).map(|v| self.var(v)) {
             Some(Var::Ids(first, count)) => Ok((first, count)),
             _ => Err(lacks(op, "an array of ids")),
         };
         Ok(match op.id_array() {
             Some(IdArray::Get) => {
-                Some(Support::GetId { ids: ids()?, index: self.operand(op, 1)?, to: self.int_result(op)? })
+                let shape = slots.ok_or_else(|| lacks(op, "an array"))?;
+                Some(Support::GetId { ids: ids()?, shape, places, to: self.int_result(op)? })
             }
             Some(IdArray::Set) => {
-                Some(Support::SetId { ids: ids()?, index: self.operand(op, 1)?, id: self.operand(op, 2)? })
+                let shape = slots.ok_or_else(|| lacks(op, "an array"))?;
+                let last = op.operands.len().saturating_sub(1);
+                Some(Support::SetId { ids: ids()?, shape, places, id: self.operand(op, last)? })
             }
-            Some(IdArray::Declare) | None => None,
+            Some(IdArray::Declare) => match self.var(self.result(op)?) {
+                Var::Ids(first, count) => Some(Support::NewIds(first, count)),
+                _ => None,
+            },
+            None => None,
         })
     }
 
@@ -265,6 +278,7 @@ impl Compiler<'_> {
                 Some(support) => Code::Support(id, Box::new(support)),
                 None => return Ok(()),
             },
+            OpKind::Micro(call) => self.micro(id, op, call)?,
             OpKind::Other(name) => Code::Support(id, Box::new(Support::Refuse(name))),
             OpKind::Constant(value) => {
                 let value = match (value, self.scalar_type(self.result(op)?)) {
@@ -315,7 +329,13 @@ impl Compiler<'_> {
             OpKind::Cast(kind) => {
                 Code::Cast { op: *kind, from, to, dst: self.int_result(op)?, a: self.operand(op, 0)? }
             }
-            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(id, op)?,
+            OpKind::For | OpKind::If | OpKind::While | OpKind::Select => {
+                self.begin_scope(id, op, code);
+                let control = self.control(id, op)?;
+                code.push(control);
+                self.end_scope(id, op, code);
+                return Ok(());
+            }
             OpKind::Condition | OpKind::Yield | OpKind::Return => return Ok(()),
             OpKind::Call(_) => {
                 let what = "a call is left in a function that runs; inline it first";

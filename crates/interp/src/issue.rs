@@ -2,8 +2,7 @@
 
 use super::code::InstTemplate;
 use super::step::{Exec, Stop};
-use smallvec::SmallVec;
-use tessera_exec::engine::{Binding, TileId, combines, stores};
+use tessera_exec::engine::{Binding, CachedInst, Global, combines, stores};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
 use tessera_isa::diag::Diagnostic;
@@ -142,8 +141,8 @@ impl Exec<'_> {
         }
         self.make_key(site);
         let view = site.global.map(|slot| &self.globals[slot.index()]);
-        if !self.engine.is_ready(index, &site.inst, view)? {
-            self.make_ready(index, site)?;
+        if !self.engine.is_compiled(index, &site.inst, view)? {
+            self.compile(index, site)?;
         }
         if let Some(cache) = self.engine.caches.get_mut(index) {
             cache.epoch = epoch;
@@ -170,9 +169,9 @@ impl Exec<'_> {
     fn make_key(&mut self, site: &InstTemplate) {
         let mut key = std::mem::take(&mut self.engine.key);
         key.0.clear();
-        for slot in site.tiles.iter().map(|t| &t.1).chain(&site.init) {
-            if let Some(o) = self.engine.objects.get(self.object_of(*slot).index()) {
-                key.tile(o);
+        for (role, slot) in site.tiles.iter().copied().chain(site.init.map(|slot| (Role::Init, slot))) {
+            if let Some(o) = self.engine.objects.get(self.object_of(slot).index()) {
+                key.tile(role, o);
             }
         }
         for (_, scalar) in &site.scalars {
@@ -188,34 +187,40 @@ impl Exec<'_> {
         self.engine.key = key;
     }
 
-    /// The instruction of a site with its scalars as they are now.
-    pub fn with_scalars(&self, site: &InstTemplate) -> Inst {
+    /// The instruction of a site, whole, with its operands as they are now.
+    pub fn inst(&self, site: &InstTemplate, view: Option<&Global>) -> Result<Inst, Failure> {
         let mut inst = Inst::clone(&site.inst);
         inst.scalars.extend(site.scalars.iter().map(|(role, s)| ScalarArg {
             role: *role,
             ty: s.ty,
             value: Some(s.number(self.int(s.int))),
         }));
-        inst
+        self.engine.instruction(inst, site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))), view)
     }
 
-    /// Checks an instruction with everything known, lowers it, and keeps it.
-    fn make_ready(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
+    /// The instruction that was issued last for a site, with its view as it is now.
+    pub fn issued_inst(&self, index: usize, site: &InstTemplate) -> Option<Inst> {
+        let mut inst = Inst::clone(&self.engine.caches.get(index)?.current()?.inst);
+        if let (Some(arg), Some(slot)) = (&mut inst.global, site.global) {
+            arg.offset = Some(self.global(slot).offset);
+        }
+        Some(inst)
+    }
+
+    /// Checks an instruction with everything known, compiles it, and keeps it.
+    fn compile(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
         site.tiles.iter().try_for_each(|(_, slot)| self.is_alive(*slot))?;
         self.is_no_slot(site)?;
         let view = site.global.map(|slot| self.global(slot).clone());
-        let tiles: SmallVec<[(Role, TileId); 6]> =
-            site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
-        let inst = self.engine.instruction(self.with_scalars(site), &tiles, view.as_ref())?;
+        let inst = self.inst(site, view.as_ref())?;
         self.legal(site.at, &inst)?;
-        let buffer = view.as_ref().map(|v| v.buffer);
-        let prepared = self.engine.lowered(&inst, &tiles, buffer)?;
+        let compiled = self.engine.lowered(&inst, view.as_ref().map(|v| v.buffer))?;
         // The old contents are those of the first destination; what follows it is written wholly.
-        let init = match (site.init, tiles.iter().find(|(role, _)| role.is_dst())) {
-            (Some(slot), Some((_, dst))) => Some(self.engine.copy_of(self.object_of(slot), *dst)?),
+        let init = match (site.init, site.tiles.iter().find(|(role, _)| role.is_dst())) {
+            (Some(slot), Some((_, dst))) => Some(self.engine.copy_of(self.object_of(slot), self.object_of(*dst))?),
             _ => None,
         };
-        self.engine.keep(index, init, prepared, Vec::new());
+        self.engine.keep(index, CachedInst::new(inst, init, compiled, Vec::new()));
         // A buffer without a file may have to grow before the first store.
         if let Some(view) = &view {
             self.engine.fits(index, &site.inst, view)?;

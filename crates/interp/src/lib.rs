@@ -16,6 +16,8 @@ mod global;
 mod grid_barrier;
 mod issue;
 mod liveness;
+mod micro;
+mod micro_order;
 mod objects;
 mod observe;
 mod output;
@@ -25,6 +27,7 @@ mod report;
 mod step;
 mod symbolic_run;
 
+pub use micro_order::Bytes;
 pub use observe::{Moment, Moved, Observe, Observer, Space, Variant};
 pub use record::{Recorded, Step, Stored};
 pub use symbolic_run::run as watch;

@@ -49,7 +49,7 @@ impl Exec<'_> {
         for (role, v) in [(Role::Row, w.row), (Role::Col, w.col)] {
             inst.scalars.push(ScalarArg::new(role, self.int(v)));
         }
-        let inst = self.engine.instruction(inst, &[(Role::Src, src), (Role::Dst, dst)], None)?;
+        let inst = self.engine.instruction(inst, [(Role::Src, src), (Role::Dst, dst)], None)?;
         self.legal(at, &inst)?;
         self.engine.window(&inst, src, dst)?;
         match w.valid.map(|v| v.map(|v| self.int(v))) {
@@ -64,9 +64,9 @@ impl Exec<'_> {
         let src = self.object_of(get.src);
         let mut inst = Inst::new(get.opcode, Form::Plain, self.engine.profile);
         inst.scalars.push(ScalarArg::new(Role::Index, self.int(get.index)));
-        let inst = self.engine.instruction(inst, &[(Role::Src, src)], None)?;
+        let inst = self.engine.instruction(inst, [(Role::Src, src)], None)?;
         self.legal(at, &inst)?;
-        let found = self.engine.locate(&inst, src)?;
+        let found = self.engine.locate(&inst)?;
         self.watch_get(at, src, found.memory, found.start, found.elem.bits() as usize / 8);
         let raw = self.engine.fetch(&found)?;
         self.set(get.to, slot_bits(scalar_number(found.elem, raw), get.ty));

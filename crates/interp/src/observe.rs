@@ -2,14 +2,16 @@
 //! order, with the values that it has. Nothing is asked of the bytes, and nothing else of the run depends on it.
 
 use super::code::{Code, InstTemplate, Int, Support};
+use super::micro_order::Bytes;
 use super::step::Exec;
-use smallvec::SmallVec;
 use tessera_exec::engine::{Global, TileId};
 use tessera_ir::{Op, OpId, ValueId};
 use tessera_isa::inst::{Inst, TileArg};
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 use tessera_kernels::{Failure, MemoryId};
+use tessera_micro::order::Log;
+use tessera_micro::run::Place;
 
 /// Where bytes lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +61,12 @@ pub trait Observer {
     fn learn(&mut self, at: Moment<'_>, variant: Variant, inst: &Inst, view: Option<Space>);
     /// One element is read or written as a scalar: its bytes.
     fn scalar(&mut self, at: Moment<'_>, space: Space, bytes: (u64, u64), writes: bool);
+    /// Whether it looks at bytes, and not only at order operations.
+    fn looks_at_bytes(&self) -> bool;
+    /// Bytes are touched on a pipe, by what is no tile instruction.
+    fn touched(&mut self, at: Moment<'_>, pipe: Pipe, bytes: Bytes);
+    /// A vecscope ends, in which this happened.
+    fn scoped(&mut self, at: Moment<'_>, log: &Log);
     /// A tile is printed.
     fn printed(&mut self, at: Moment<'_>, tile: &TileArg);
     /// An order operation, with the id that it is given.
@@ -122,7 +130,7 @@ impl Exec<'_> {
         let variant = Variant { site: index, number, age };
         self.tell_of(site.at, |observer, moment, this| {
             if !observer.issued(moment, variant, start) {
-                let Ok(inst) = this.observed_inst(site) else { return };
+                let Some(inst) = this.issued_inst(index, site) else { return };
                 let view = site.global.and_then(|slot| this.space(this.global(slot).buffer));
                 observer.learn(moment, variant, &inst, view);
                 observer.issued(moment, variant, start);
@@ -131,19 +139,44 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn observed_inst(&self, site: &InstTemplate) -> Result<Inst, Failure> {
-        let tiles: SmallVec<[(Role, TileId); 6]> =
-            site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
-        let view = site.global.map(|slot| self.global(slot));
-        self.engine.instruction(self.with_scalars(site), &tiles, view)
-    }
-
     pub fn observe_scalar(&mut self, op: OpId, memory: MemoryId, start: usize, len: usize, writes: bool) {
         self.tell_of(op, |observer, moment, this| {
             if let Some(space) = this.space(memory) {
                 observer.scalar(moment, space, (start as u64, (start + len) as u64), writes);
             }
         });
+    }
+
+    /// One element on the chip is read or written as a scalar.
+    pub fn observe_chip(&mut self, op: OpId, place: Place, start: u64, len: u64, writes: bool) {
+        self.tell_of(op, |observer, moment, this| {
+            if let Some(space) = this.micro_space(place) {
+                observer.scalar(moment, space, (start, start + len), writes);
+            }
+        });
+    }
+
+    /// Bytes are touched on a pipe.
+    pub fn observe_bytes(&mut self, op: OpId, pipe: Pipe, bytes: Bytes) {
+        self.tell_of(op, |observer, moment, _| observer.touched(moment, pipe, bytes));
+    }
+
+    /// A vecscope ends.
+    pub fn observe_scope(&mut self, op: OpId, log: &Log) {
+        self.tell_of(op, |observer, moment, _| observer.scoped(moment, log));
+    }
+
+    /// Where the bytes behind a pointer of a micro instruction lie.
+    pub fn micro_space(&self, place: Place) -> Option<Space> {
+        let memory = match super::micro::loc_of(place.space) {
+            Some(Loc::Vec) => {
+                let core = if place.unit > 0 { (place.unit - 1) as u8 } else { self.engine.core };
+                tessera_kernels::on_core(MemoryId::of_loc(Loc::Vec), core)
+            }
+            Some(loc) => MemoryId::of_loc(loc),
+            None => MemoryId::new(place.unit as usize),
+        };
+        self.space(memory)
     }
 
     pub fn observe_print(&mut self, op: OpId, id: TileId) {

@@ -246,8 +246,7 @@ impl Exec<'_> {
         if !matches!(site.inst.op.info().sem, Sem::Data(_) | Sem::Part(_)) {
             return None;
         }
-        let tiles: SmallVec<[_; 6]> = site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
-        let inst = self.engine.instruction(self.with_scalars(site), &tiles, None).ok()?;
+        let inst = self.inst(site, None).ok()?;
         let step = |step| if let Step::Routed(routed) = step { Some(routed) } else { None };
         steps(&inst)?.into_iter().find_map(step)
     }
@@ -310,40 +309,40 @@ impl Exec<'_> {
     }
 
     fn note_issue(&self, watch: &mut ProvenanceTracker, index: usize, start: usize) {
-        let Some(entry) = self.engine.caches.get(index).and_then(|c| c.current()) else {
+        let Some((key, entry)) = self.engine.caches.get(index).and_then(|c| c.key().zip(c.current())) else {
             return;
         };
         if let Some(init) = &entry.init {
             watch.moved(&init.shadow.as_slice().into(), &init.places, false);
         }
-        let Some(prepared) = &entry.prepared else {
+        let Some(compiled) = &entry.compiled else {
             return;
         };
-        let mut places = prepared.places.clone();
-        if let (Some(view), true) = (places.last_mut(), prepared.global.is_some()) {
+        let mut places = compiled.places.clone();
+        if let (Some(view), true) = (places.last_mut(), compiled.global.is_some()) {
             view.at = start;
         }
-        if let Some(joined) = &prepared.joined {
+        if let Some(joined) = &compiled.joined {
             let moves = joined.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
             joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
-        if let Some(routed) = &prepared.routed {
-            let (mut moves, routes) = (prepared.shadow.to_vec(), routed.last(&self.engine.memories, &places));
+        if let Some(routed) = &compiled.routed {
+            let (mut moves, routes) = (compiled.shadow.to_vec(), routed.last(&self.engine.memories, &places));
             moves.extend(RoutedRun::shadow(&routes));
             watch.moved(&moves.into(), &places, false);
             RoutedRun::for_each_value(&routes, &places, |place, bytes| watch.stored(place.memory, place.at, bytes));
             return;
         }
-        if let Some(looked) = &prepared.looked {
+        if let Some(looked) = &compiled.looked {
             let moves = looked.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
             return;
         }
-        if prepared.indexed.is_some() {
+        if compiled.indexed.is_some() {
             // Which elements were picked is known by now; the index tile is as it was.
-            let mut moves = prepared.shadow.to_vec();
+            let mut moves = compiled.shadow.to_vec();
             for action in &mut moves {
                 if let DefinednessTransfer::Move(mv) = action
                     && let Some(copy) = mv.as_copy(&self.engine.memories, &places)
@@ -354,8 +353,8 @@ impl Exec<'_> {
             watch.moved(&moves.into(), &places, false);
             return;
         }
-        let ready = watch.ready.entry((index, entry.key.clone()));
-        let moves = ready.or_insert_with(|| prepared.shadow.as_slice().into()).clone();
+        let ready = watch.ready.entry((index, key.into()));
+        let moves = ready.or_insert_with(|| compiled.shadow.as_slice().into()).clone();
         watch.moved(&moves, &places, false);
     }
 

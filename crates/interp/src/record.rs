@@ -114,9 +114,7 @@ impl Exec<'_> {
         if self.recorder.as_ref().is_none_or(|r| r.block.is_cut) {
             return;
         }
-        let tiles: Vec<_> = site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))).collect();
-        let view = site.global.map(|slot| self.global(slot).clone());
-        let Ok(inst) = self.engine.instruction(self.with_scalars(site), &tiles, view.as_ref()) else { return };
+        let Ok(inst) = self.inst(site, site.global.map(|slot| self.global(slot))) else { return };
         let step = Step {
             op: site.at,
             core: self.cx.process.is_mixed.then(|| self.cx.process.name()),

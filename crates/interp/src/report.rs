@@ -124,13 +124,13 @@ impl Exec<'_> {
             let mut latest: Option<UndefinedWrite> = None;
             for (cache, site) in self.engine.caches.iter().zip(&self.cx.program.sites) {
                 for entry in cache.entries.iter().filter(|e| (self.began + 1..before).contains(&e.undefined_at)) {
-                    let Some(prepared) = &entry.prepared else { continue };
+                    let Some(compiled) = &entry.compiled else { continue };
                     if latest.as_ref().is_some_and(|l| l.when >= entry.undefined_at) {
                         continue;
                     }
-                    for step in &prepared.shadow {
+                    for step in &compiled.shadow {
                         let (operand, area) = step.target();
-                        let Some(place) = prepared.places.get(usize::from(operand)) else {
+                        let Some(place) = compiled.places.get(usize::from(operand)) else {
                             continue;
                         };
                         if matches!(step, DefinednessTransfer::Set { .. })
@@ -142,7 +142,7 @@ impl Exec<'_> {
                         let source = match step {
                             DefinednessTransfer::Move(mv) => {
                                 let from =
-                                    tessera_provenance::came_from(mv, &prepared.places, byte as i64 - place.at as i64);
+                                    tessera_provenance::came_from(mv, &compiled.places, byte as i64 - place.at as i64);
                                 self.undefined_of(
                                     from,
                                     mv.reads.len() == 1 && !matches!(mv.value, Value::PackedKernel(_)),

@@ -5,6 +5,8 @@ mod loops;
 use super::block_merge::BlockMerge;
 use super::code::*;
 use super::cores::{Links, Process, Wait};
+use super::micro::{MicroState, MicroValue};
+use super::micro_order::ScopeLog;
 use super::record::Recorder;
 use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -12,7 +14,7 @@ use loops::STRIDE;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 use tessera_exec::engine::{Engine, Global};
-use tessera_ir::{Func, Module, OpId, ValueId, float, scalar};
+use tessera_ir::{Func, Module, OpId, ScalarType, StackSlots, ValueId, float, scalar};
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, why_not};
@@ -57,6 +59,10 @@ pub struct Exec<'a> {
     pub ints: Vec<i64>,
     pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
+    /// Registers, masks, streams, and what micro instructions leave for others.
+    pub micro: MicroState,
+    /// What the vecscope that runs has done, where somebody looks for races.
+    pub scope_log: Option<Box<ScopeLog>>,
     pub block: u32,
     pub found: Warnings,
     pub printed: Vec<Printed>,
@@ -106,6 +112,8 @@ impl<'a> Exec<'a> {
             ints: vec![0; program.ints],
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
+            micro: MicroState::new(program.micros),
+            scope_log: None,
             block: 0,
             found: Warnings::default(),
             printed: Vec::new(),
@@ -131,6 +139,8 @@ impl<'a> Exec<'a> {
         let cx = self.cx;
         self.block = block;
         self.engine.config = Attrs::default();
+        self.micro.reset();
+        self.scope_log = None;
         (self.steps, self.told, self.look) = (0, 0, STRIDE.min(cx.limits.steps));
         self.began = self.engine.issued;
         self.engine.waiting.clear();
@@ -197,13 +207,23 @@ impl<'a> Exec<'a> {
     }
 
     /// Where an id of an array of them lies.
-    fn id_slot(&self, (first, count): (IntSlot, u32), index: Int) -> Result<IntSlot, Failure> {
-        let index = self.int(index);
-        match u32::try_from(index).ok().filter(|n| *n < count) {
-            Some(n) => Ok(first.plus(n)),
-            None => {
+    /// The slot of an element, and the one that says whether it is defined.
+    fn id_slot(
+        &self,
+        (first, count): (IntSlot, u32),
+        shape: &StackSlots,
+        places: &[Int],
+    ) -> Result<[IntSlot; 2], Failure> {
+        let places: SmallVec<[i64; 4]> = places.iter().map(|place| self.int(*place)).collect();
+        match shape.element(&places) {
+            Ok(n) => Ok([first.plus(n as u32), first.plus(n as u32 + count)]),
+            Err((_, index)) if matches!(shape, StackSlots::Array { elem: ScalarType::Index, .. }) => {
                 let what = format!("an array of {count} ids has none at index {index}");
                 Err(failure("flag-id-range", what, "use an index inside the array"))
+            }
+            Err((dimension, index)) => {
+                let what = format!("index {index} of dimension {dimension} is outside of the local array");
+                Err(failure("local-bounds", what, "use an index inside the array"))
             }
         }
     }
@@ -239,6 +259,9 @@ impl<'a> Exec<'a> {
             let at = |this: &mut Self, stop: Stop| this.left_at(n as u64, stop);
             if !self.engine.waiting.is_empty() && !c.reads_no_bytes() {
                 self.settle()?;
+            }
+            if self.scope_log.is_some() {
+                self.log_number(c);
             }
             match c {
                 Code::Set { dst, value } => self.set(*dst, *value),
@@ -279,6 +302,7 @@ impl<'a> Exec<'a> {
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
                 Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+                Code::Micro(op) => self.micro(op).map_err(|e| self.at(op.at, e))?,
                 Code::CoreSyncOp(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
             }
         }
@@ -338,14 +362,23 @@ impl<'a> Exec<'a> {
                 self.engine.end_tile(*object)?;
                 self.set_tile(*slot, *object);
             }
-            Support::GetId { ids, index, to } => {
-                let slot = self.id_slot(*ids, *index)?;
+            Support::NewIds(first, count) => {
+                (*count..2 * count).for_each(|n| self.set(first.plus(n), 0));
+            }
+            Support::GetId { ids, shape, places, to } => {
+                let [slot, defined] = self.id_slot(*ids, shape, places)?;
+                if self.ints[defined.index()] == 0 {
+                    let what = "an element is read that was never set";
+                    return Err(failure("undefined-use", what, "set it first"));
+                }
                 self.set(*to, self.ints[slot.index()]);
             }
-            Support::SetId { ids, index, id } => {
-                let slot = self.id_slot(*ids, *index)?;
+            Support::SetId { ids, shape, places, id } => {
+                let [slot, defined] = self.id_slot(*ids, shape, places)?;
                 self.set(slot, self.int(*id));
+                self.set(defined, 1);
             }
+            Support::Micro(support) => self.micro_support(at, support)?,
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {
@@ -358,6 +391,9 @@ impl<'a> Exec<'a> {
 
     /// Hands values on, all at once.
     fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
+        if self.scope_log.is_some() {
+            self.log_hands(hands);
+        }
         match hands {
             [] => {}
             [one] => {
@@ -384,6 +420,9 @@ impl<'a> Exec<'a> {
             BlockArgCopy::Global { to, from } => {
                 BlockArgValue::Global(to, Box::new(self.globals[from.index()].clone()))
             }
+            BlockArgCopy::Micro { to, from } => {
+                BlockArgValue::Micro(to, self.micro.values.get(from.index()).cloned().unwrap_or_default())
+            }
         }
     }
 
@@ -393,6 +432,11 @@ impl<'a> Exec<'a> {
             BlockArgValue::Int(to, value) => self.set(to, value),
             BlockArgValue::Tile(to, object) => self.set_tile(to, object),
             BlockArgValue::Global(to, global) => self.globals[to.index()] = *global,
+            BlockArgValue::Micro(to, value) => {
+                if let Some(slot) = self.micro.values.get_mut(to.index()) {
+                    *slot = value;
+                }
+            }
         }
     }
 }
@@ -430,4 +474,5 @@ enum BlockArgValue {
     Int(IntSlot, i64),
     Tile(TileSlot, TileId),
     Global(GlobalSlot, Box<Global>),
+    Micro(MicroSlot, MicroValue),
 }

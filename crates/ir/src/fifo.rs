@@ -19,6 +19,8 @@ pub struct Fifo {
     pub owner: NameId,
     /// The name of the buffer, where it has one.
     pub name: String,
+    /// The number that tells pipes of one function apart, where they have no buffer (isa/today.md 7.1).
+    pub id: i128,
     pub reserve: Option<OpId>,
     /// The `initialize` operations of the producer and of the consumer.
     pub inits: [Vec<OpId>; 2],
@@ -26,6 +28,8 @@ pub struct Fifo {
     pub pops: Vec<OpId>,
     pub frees: Vec<OpId>,
     pub slots: u64,
+    /// Popped tiles that lie in the consumer's reserve at a time (a2a3).
+    pub local_slots: u64,
     pub slot_size: u64,
     /// 0 whole tiles, 1 rows halved, 2 columns halved.
     pub split: u8,
@@ -122,7 +126,18 @@ pub fn has_dir(init: &Op, dir: Dir) -> bool {
 pub fn slots(init: &Op) -> u64 {
     let attrs = init.known_attrs();
     let usual = if attrs.int(AttrName::DirMask) == Some(3) { 4 } else { 8 };
-    attrs.int(AttrName::SlotNum).map_or(usual, |n| u64::try_from(n).unwrap_or(0))
+    attrs.int(AttrName::SlotNum).filter(|n| *n > 0).map_or(usual, |n| u64::try_from(n).unwrap_or(0))
+}
+
+/// Tiles that the consumer's reserve holds: as many as there are slots, or on a2a3 what is said.
+pub fn local_slots(init: &Op) -> u64 {
+    let said = init.known_attrs().int(AttrName::LocalSlotNum).and_then(|n| u64::try_from(n).ok());
+    said.filter(|n| *n > 0).unwrap_or_else(|| slots(init))
+}
+
+/// The number of the pipe among those of its function.
+pub fn pipe_id(op: &Op) -> i128 {
+    op.known_attrs().int(AttrName::PipeId).unwrap_or(0)
 }
 
 /// Bytes of a slot.
@@ -228,7 +243,9 @@ impl Fifos {
             }
             Buffer::Other => (func.home(id), "", None),
         };
-        let same = |f: &Fifo| (f.dir, f.owner, f.name.as_str()) == (dir, owner, name);
+        // Pipes that share no buffer are told apart by their numbers.
+        let number = if name.is_empty() { pipe_id(init) } else { 0 };
+        let same = |f: &Fifo| (f.dir, f.owner, f.name.as_str(), f.id) == (dir, owner, name, number);
         if let Some(found) = self.list.iter().position(same) {
             self.list[found].reserve = self.list[found].reserve.or(reserve);
             return found;
@@ -237,12 +254,14 @@ impl Fifos {
             dir,
             owner,
             name: name.into(),
+            id: number,
             reserve,
             inits: Default::default(),
             pushes: Vec::new(),
             pops: Vec::new(),
             frees: Vec::new(),
             slots: slots(init),
+            local_slots: local_slots(init),
             slot_size: slot_size(init),
             split: 0,
         });
@@ -264,12 +283,15 @@ impl Fifos {
     }
 }
 
-/// The `initialize` of the pipe that an operation names, or of its own function and kind of core.
+/// The `initialize` of the pipe that an operation names, or of its own function, kind of core and number.
 fn init_of(func: &Func, inits: &[(OpId, Option<Core>)], id: OpId, core: Core) -> Option<OpId> {
     if let Some(pipe) = func.op(id).operand(Role::Pipe) {
         let made = pipe.arg.value().and_then(|v| maker(func, v));
         return made.filter(|id| inits.iter().any(|(init, _)| init == id));
     }
-    let same = |(init, of): &&(OpId, Option<Core>)| func.home(*init) == func.home(id) && *of == Some(core);
+    let wanted = pipe_id(func.op(id));
+    let same = |(init, of): &&(OpId, Option<Core>)| {
+        func.home(*init) == func.home(id) && *of == Some(core) && pipe_id(func.op(*init)) == wanted
+    };
     inits.iter().find(same).map(|(init, _)| *init)
 }

@@ -27,7 +27,7 @@ pub use fifo::{Fifo, FifoId, Fifos};
 pub use func::{Block, Def, Func, Value};
 pub use names::Names;
 pub use op::{Arg, ArithOp, CastOp, CmpPred, FloatOp, FloatPred, Op, OpAttrs, OpKind, Operand, TextForm};
-pub use types::{MemrefType, ScalarType, Sign, Strided, Type, TypeTable, ViewType};
+pub use types::{Field, MemrefType, ScalarType, Sign, StackSlots, Strided, Type, TypeTable, ViewType};
 pub use verify::verify;
 
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,12 +1,13 @@
 //! Operations.
 
-use crate::{BlockId, NameId, ValueId};
+use crate::{BlockId, Func, Module, NameId, ValueId};
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
 use tessera_isa::ops::{AttrName, Effect, Form, IdArray, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
+use tessera_micro::{Call, Inst};
 
 /// What stands at an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,6 +149,8 @@ impl CastOp {
 pub enum OpKind {
     /// An instruction of the table, in one of its forms.
     Pto(Opcode, Form),
+    /// An instruction of the second table, below the tile level.
+    Micro(Box<Call>),
     /// A PTO instruction outside the table: recognised, not executable.
     Other(&'static str),
     /// `arith.constant`: integers are kept as the bits of their width, sign-extended.
@@ -186,6 +189,7 @@ impl OpKind {
     pub fn name(&self) -> &'static str {
         match self {
             OpKind::Pto(opcode, _) => opcode.mnemonic(),
+            OpKind::Micro(call) => call.name,
             OpKind::Other(name) => name,
             OpKind::For => "scf.for",
             OpKind::If => "scf.if",
@@ -262,9 +266,39 @@ impl Op {
     /// `section.cube` or `section.vector`, where the operation is one: a branch that is always taken
     /// (isa/structure.md 4).
     pub fn section(&self) -> Option<&str> {
+        self.scope_word().filter(|word| word.starts_with("section."))
+    }
+
+    /// What is written for a branch that is always taken: a section, `vecscope` or `strict_vecscope`.
+    pub fn scope_word(&self) -> Option<&str> {
         let OpKind::If = self.kind else { return None };
-        let word = self.attrs.as_deref()?.words.first()?;
-        word.starts_with("section.").then_some(word)
+        Some(self.attrs.as_deref()?.words.first()?)
+    }
+
+    /// Whether it hands an operand of a `strict_vecscope` to the argument of its block: a choice without a condition.
+    pub fn is_scope_argument(&self) -> bool {
+        self.kind == OpKind::Select && self.operands.first().is_some_and(|o| o.arg == Arg::Int(1))
+    }
+
+    /// Whether it is a vecscope: a branch that is always taken (micro/model.md 2), or a loop marked as one.
+    pub fn is_vecscope(&self) -> bool {
+        match self.kind {
+            OpKind::If => self.scope_word().is_some_and(|word| word.ends_with("vecscope")),
+            OpKind::For => {
+                let marked = |key: &str| key == "llvm.loop.aivector_scope";
+                self.attrs.as_deref().is_some_and(|attrs| attrs.unknown.iter().any(|(key, ..)| marked(key)))
+            }
+            _ => false,
+        }
+    }
+
+    /// The instruction of the second table, with the types of its operands and results.
+    pub fn micro<'a>(&'a self, module: &Module, func: &Func) -> Option<Inst<'a>> {
+        let OpKind::Micro(call) = &self.kind else { return None };
+        let ty = |value: ValueId| module.types.get(func.value(value).ty).micro();
+        let integer = tessera_micro::Ty::Scalar(crate::ScalarType::Int(64, crate::Sign::None));
+        let args = self.operands.iter().map(|o| o.arg.value().map_or(integer, ty)).collect();
+        Some(Inst { call, args, results: self.results.iter().map(|v| ty(*v)).collect() })
     }
 
     /// The instruction, if it is one of the table.
@@ -283,10 +317,22 @@ impl Op {
         }
     }
 
+    /// Whether it is about an array of ids of flags.
+    fn is_about_ids(&self) -> bool {
+        matches!(self.kind, OpKind::Other("eventid_array_get" | "eventid_array_set"))
+    }
+
+    /// The operands of an operation on a small array or struct that say which element is meant.
+    pub fn places(&self) -> &[Operand] {
+        let behind = usize::from(self.id_array() == Some(IdArray::Set));
+        let end = self.operands.len().saturating_sub(behind).max(1);
+        self.operands.get(1..end).unwrap_or_default()
+    }
+
     /// Does a process that reaches it order its pipes itself (sync.md 3)?
     pub fn is_manual(&self) -> bool {
         let order = self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual);
-        order || matches!(self.id_array(), Some(IdArray::Get | IdArray::Set))
+        order || matches!(self.kind, OpKind::Micro(_)) || self.is_about_ids()
     }
 
     /// The operand with this role.

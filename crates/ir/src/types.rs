@@ -9,6 +9,7 @@ pub use tessera_isa::inst::{ScalarType, Sign};
 use tessera_isa::ops::{Kind, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Extent, Loc, Tile, TileType};
+use tessera_micro::{MicroType, Space, Ty};
 
 /// A view of global memory, `!pto.tensor_view<…>` or `!pto.partition_tensor_view<…>`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +50,8 @@ pub enum Type {
     /// A view of global memory.
     View(ViewType),
     Memref(MemrefType),
+    /// A vector register, a predicate register, or the state of an unaligned stream.
+    Micro(MicroType),
     /// `!pto.event`.
     Event,
     /// Another type of the dialect, whose values nothing here looks into: `!pto.pipe`.
@@ -73,6 +76,28 @@ impl Type {
             Type::Tile(tile) => Some(tile.resolve(profile)),
             Type::Conv(conv) => Some(conv.as_tile()),
             Type::Vector(len, ty) => Some(row_of(*len, *ty)),
+            _ => None,
+        }
+    }
+
+    /// The type as micro instructions ask for it.
+    pub fn micro(&self) -> Ty {
+        match self {
+            Type::Micro(ty) => Ty::Micro(*ty),
+            Type::Scalar(ty) => Ty::Scalar(*ty),
+            Type::Ptr(elem, _) => self.space().map_or(Ty::Other, |space| Ty::Ptr(*elem, space)),
+            _ => Ty::Other,
+        }
+    }
+
+    /// The memory that a pointer points into; none of what is no pointer, or where the word names no memory.
+    pub fn space(&self) -> Option<Space> {
+        match self {
+            Type::Ptr(_, None) => Some(Space::Gm),
+            Type::Ptr(_, Some(word)) => {
+                let named = word.strip_prefix("#pto.address_space<").and_then(|text| text.strip_suffix('>'));
+                Space::parse(named.unwrap_or(word))
+            }
             _ => None,
         }
     }
@@ -112,6 +137,24 @@ impl Type {
         count.trim().parse().ok().filter(|n| *n <= 64)
     }
 
+    /// What an array of ids, a local array or a struct holds (sync.md 2, isa/today.md 4.3).
+    pub fn stack_slots(&self) -> Option<StackSlots> {
+        let Type::Opaque(text) = self else { return None };
+        if let Some(count) = self.id_array() {
+            return Some(StackSlots::Array { dims: SmallVec::from_slice(&[count as u64]), elem: ScalarType::Index });
+        }
+        if let Some(body) = text.strip_prefix("!pto.local_array<").and_then(|t| t.strip_suffix('>')) {
+            let mut parts: Vec<&str> = body.trim().split('x').collect();
+            let elem = slot_type(parts.pop()?)?;
+            let dims =
+                parts.iter().map(|n| n.parse().ok().filter(|n| *n > 0)).collect::<Option<SmallVec<[u64; 4]>>>()?;
+            let count = dims.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+            return (!dims.is_empty() && count <= MAX_SLOTS).then_some(StackSlots::Array { dims, elem });
+        }
+        let fields = fields(text.strip_prefix("!pto.struct<")?.strip_suffix('>')?, 0)?;
+        Some(StackSlots::Struct(fields))
+    }
+
     /// Is it a tile or conv tile?
     pub fn is_tile(&self) -> bool {
         matches!(self, Type::Tile(_) | Type::Conv(_))
@@ -131,9 +174,115 @@ impl Type {
     pub fn same(&self, other: &Type, profile: Profile) -> bool {
         match (self, other) {
             (Type::Tile(a), Type::Tile(b)) => same_tile(&a.resolve(profile), &b.resolve(profile)),
+            (Type::Ptr(a, _), Type::Ptr(b, _)) if self.space().is_some() => a == b && self.space() == other.space(),
             _ => self == other,
         }
     }
+}
+
+/// More elements than this are no stack.
+const MAX_SLOTS: u64 = 1 << 16;
+
+/// What a value of a stack holds: scalars that operations copy in and out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StackSlots {
+    Array { dims: SmallVec<[u64; 4]>, elem: ScalarType },
+    Struct(Vec<Field>),
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Field {
+    Scalar(ScalarType),
+    Struct(Vec<Field>),
+}
+
+impl Field {
+    fn count(&self) -> usize {
+        match self {
+            Field::Scalar(_) => 1,
+            Field::Struct(fields) => fields.iter().map(Field::count).sum(),
+        }
+    }
+}
+
+impl StackSlots {
+    /// How many scalars it holds.
+    pub fn count(&self) -> usize {
+        match self {
+            StackSlots::Array { dims, .. } => dims.iter().fold(1, |all, n| all * *n as usize),
+            StackSlots::Struct(fields) => fields.iter().map(Field::count).sum(),
+        }
+    }
+
+    /// The place of an element, counted from the first one; else the dimension and the index that leave the array.
+    pub fn element(&self, places: &[i64]) -> Result<usize, (usize, i64)> {
+        let StackSlots::Array { dims, .. } = self else {
+            let last = places.last().copied().unwrap_or_default();
+            return self.field(places).map(|(n, _)| n).ok_or((places.len().saturating_sub(1), last));
+        };
+        let mut at = 0usize;
+        for (n, (dim, place)) in dims.iter().zip(places).enumerate() {
+            let inside = u64::try_from(*place).ok().filter(|place| place < dim).ok_or((n, *place))?;
+            at = at * *dim as usize + inside as usize;
+        }
+        Ok(at)
+    }
+
+    /// The type of what an operation with this path reads or writes.
+    pub fn type_at(&self, path: &[i64]) -> Option<ScalarType> {
+        match self {
+            StackSlots::Array { elem, .. } => Some(*elem),
+            StackSlots::Struct(_) => self.field(path).map(|(_, ty)| ty),
+        }
+    }
+
+    /// The scalar of a path, counted from the first one, with its type; none where the path is no scalar's.
+    pub fn field(&self, path: &[i64]) -> Option<(usize, ScalarType)> {
+        let StackSlots::Struct(fields) = self else { return None };
+        let (mut fields, mut at) = (fields.as_slice(), 0);
+        for (n, step) in path.iter().enumerate() {
+            let step = usize::try_from(*step).ok().filter(|step| *step < fields.len())?;
+            at += fields.iter().take(step).map(Field::count).sum::<usize>();
+            match fields.get(step)? {
+                Field::Struct(inner) => fields = inner,
+                Field::Scalar(ty) => return (n + 1 == path.len()).then_some((at, *ty)),
+            }
+        }
+        None
+    }
+}
+
+/// An element of an array or struct: a number of 8 to 64 bits.
+fn slot_type(text: &str) -> Option<ScalarType> {
+    let signs = [("si", Sign::Signed), ("ui", Sign::Unsigned), ("i", Sign::None)];
+    let integer = signs.into_iter().find_map(|(prefix, sign)| Some((text.strip_prefix(prefix)?.parse().ok()?, sign)));
+    match (text, integer) {
+        (_, Some((bits @ (8 | 16 | 32 | 64), sign))) => Some(ScalarType::Int(bits, sign)),
+        _ => Elem::parse(text).filter(|e| e.is_float() && e.bits() >= 8).map(ScalarType::Float),
+    }
+}
+
+/// The fields between the brackets of a struct type.
+fn fields(body: &str, depth: u32) -> Option<Vec<Field>> {
+    let (mut out, mut rest) = (Vec::new(), body.trim());
+    while !rest.is_empty() {
+        let mut level = 0i32;
+        let end = rest.find(|c| {
+            level += i32::from(c == '<') - i32::from(c == '>');
+            c == ',' && level == 0
+        });
+        let (item, tail) = rest.split_at(end.unwrap_or(rest.len()));
+        let item = item.trim();
+        let inner = item.strip_prefix("!pto.struct<").and_then(|t| t.strip_suffix('>'));
+        out.push(match inner {
+            Some(inner) if depth < 16 => Field::Struct(fields(inner, depth + 1)?),
+            Some(_) => return None,
+            None => Field::Scalar(slot_type(item)?),
+        });
+        rest = tail.trim_start_matches(',').trim();
+    }
+    (!out.is_empty()).then_some(out)
 }
 
 /// The numbers of a vector as the valid columns of a row; it lies in no memory of the core.

@@ -11,7 +11,8 @@
 use crate::edges::Control;
 use crate::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Type, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Order, Role};
+use tessera_isa::sem::Sem;
 
 /// Everything that is wrong with the shape of a function; at least one finding, and not all, once ids are out of range.
 pub fn verify(module: &Module, func: &Func) -> Vec<Diagnostic> {
@@ -211,12 +212,13 @@ impl Verifier<'_> {
                 if let Some(role) = op.missing() {
                     return Some(format!("{opcode} lacks its operand {role}"));
                 }
-                if let Some(o) = op.operands.iter().find(|o| !self.plays(o)) {
+                let any = matches!(opcode.info().sem, Sem::Orders(Order::Nothing | Order::Events));
+                if let Some(o) = op.operands.iter().find(|o| !any && !self.plays(o)) {
                     return Some(format!("the operand {} of {opcode} has another type", o.role));
                 }
                 counts.2 == 0
             }
-            OpKind::Other(_) | OpKind::Call(_) => counts.2 == 0,
+            OpKind::Other(_) | OpKind::Micro(_) | OpKind::Call(_) => counts.2 == 0,
             OpKind::Yield | OpKind::Condition | OpKind::Return => counts.1 == 0 && counts.2 == 0,
         };
         let (ins, outs, blocks) = counts;

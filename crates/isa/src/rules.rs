@@ -418,6 +418,10 @@ static RULES: &[Rule] = rules! {
     Error ALL "fifo-write", "a popped tile is not written", "isa/structure.md 6";
     Error ALL "fifo-use-after-free", "a popped tile is not used after its slot was freed (a2a3: after as many more pops as there are slots)", "isa/structure.md 6";
     Error CPU_A5 "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
+    Warning ALL "fifo-open", "both ends of a pipe are in the program", "isa/today.md 7.1";
+    Error ALL "local-bounds", "an index lies inside the local array", "isa/today.md 4.3";
+    Error ALL "struct-field", "the fields of a struct are scalars of 8 to 64 bits, or structs", "isa/today.md 4.3";
+    Error ALL "struct-path", "a path of constants leads to a scalar field", "isa/today.md 4.3";
     Warning ALL "fifo-leak", "every pushed tile is popped", "isa/structure.md 4";
     Warning A5 "fifo-unfreed", "every popped slot is freed", "isa/structure.md 6";
     Error ALL "arith", "integer arithmetic is defined: no division by zero, no shift beyond the width", "syntax.md 4";

@@ -256,8 +256,22 @@ impl TileType {
             Some(written) => written,
             None => s,
         };
+        // The usual box size of a location is that of its usual boxes; without boxes it says nothing.
+        let fractal = match self.fractal {
+            Some(written) => written,
+            None if matches!(slayout, SLayout::NoneBox) => 512,
+            None => f,
+        };
+        // Text has one word for three memories of scales (isa/today.md 2).
+        let is_scale = matches!((profile, self.loc), (Profile::A5, Loc::Scaling));
+        let loc = match (blayout, slayout) {
+            _ if !is_scale || fractal != 32 || !matches!(self.elem, Elem::F8e8m0) => self.loc,
+            (BLayout::RowMajor, SLayout::RowMajor) => Loc::ScaleLeft,
+            (BLayout::ColMajor, SLayout::ColMajor) => Loc::ScaleRight,
+            _ => self.loc,
+        };
         Tile {
-            loc: self.loc,
+            loc,
             elem: self.elem,
             rows: self.rows,
             cols: self.cols,
@@ -265,12 +279,7 @@ impl TileType {
             v_col: self.v_col,
             blayout,
             slayout,
-            // The usual box size of a location is that of its usual boxes; without boxes it says nothing.
-            fractal: match self.fractal {
-                Some(written) => written,
-                None if matches!(slayout, SLayout::NoneBox) => 512,
-                None => f,
-            },
+            fractal,
             pad: self.pad,
             compact: self.compact,
         }
@@ -363,7 +372,7 @@ impl Tile {
         let n = (ir * ic) as i64;
         let (row_outer, col_outer) = match self.blayout {
             BLayout::RowMajor => ((cols * ir) as i64, n),
-            BLayout::ColMajor => (n, (rows * ic) as i64),
+            BLayout::ColMajor => (n, (self.stored_rows() * ic) as i64),
         };
         let (row_inner, col_inner) = match self.slayout {
             SLayout::ColMajor => (1, ir as i64),
@@ -372,9 +381,19 @@ impl Tile {
         Layout { row: Axis::boxed(rows, ir, row_outer, row_inner), col: Axis::boxed(cols, ic, col_outer, col_inner) }
     }
 
+    /// Rows that storage has: whole boxes, except in NZ (isa/today.md 5.4).
+    const fn stored_rows(&self) -> u64 {
+        match self.box_dims() {
+            Some((side, _)) if !matches!(self.layout_name(), LayoutName::Nz) && !self.rows.is_multiple_of(side) => {
+                (self.rows / side + 1).saturating_mul(side)
+            }
+            _ => self.rows,
+        }
+    }
+
     /// Bytes of the declared area.
     pub const fn bytes(&self) -> u64 {
-        self.elem.bytes_of(self.rows.saturating_mul(self.cols))
+        self.elem.bytes_of(self.stored_rows().saturating_mul(self.cols))
     }
 
     /// "Same layout": outer, inner and, when boxed, fractal (tile-model.md 5).

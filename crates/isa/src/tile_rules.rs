@@ -30,8 +30,9 @@ impl Tile {
         }
         let fractal_fits = match self.fractal {
             512 => true,
-            1024 => self.is_boxed() && self.elem.bits() == 32,
-            32 => self.is_boxed() && self.elem.bits() == 8,
+            // Without boxes it means nothing (isa/today.md 5.4).
+            1024 => !self.is_boxed() || self.elem.bits() == 32,
+            32 => !self.is_boxed() || self.elem.bits() == 8,
             _ => false,
         };
         let Some((box_rows, box_cols)) = self.box_dims() else { return Some("tile-fractal") };
@@ -45,7 +46,7 @@ impl Tile {
             return Some("tile-box-cols");
         }
         let nz = matches!(self.layout_name(), LayoutName::Nz);
-        let any_rows = nz && matches!(self.loc, Loc::Vec);
+        let any_rows = matches!(self.loc, Loc::Vec) || self.fractal == 32 || rows == 1;
         if !rows.is_multiple_of(box_rows) && !any_rows {
             return Some("tile-box-rows");
         }
@@ -82,7 +83,7 @@ impl Tile {
 
     /// The first broken `tile-*` rule, if any, with the actual values.
     pub fn fault(&self, profile: Profile) -> Option<Fault> {
-        let Some(rule) = self.broken(profile) else { return self.pad_fault() };
+        let Some(rule) = self.broken(profile) else { return self.pad_fault().or_else(|| self.idle_fractal()) };
         let (what, help) = self.explain(rule, profile);
         Some(Fault::new(rule, what).help(help))
     }
@@ -161,6 +162,15 @@ impl Tile {
     /// Do two fp4 elements of neighbouring rows share a byte (DN, ZN, NN)?
     pub const fn rows_share_bytes(&self) -> bool {
         matches!(self.layout_name(), LayoutName::Dn | LayoutName::Zn | LayoutName::Nn)
+    }
+
+    /// A box size that no box has means nothing.
+    fn idle_fractal(&self) -> Option<Fault> {
+        if self.is_boxed() || self.fractal == 512 {
+            return None;
+        }
+        let what = format!("fractal={} means nothing, since the layout has no box", self.fractal);
+        Some(Fault::new("tile-fractal", what).warns().help("use fractal=512"))
     }
 
     fn pad_fault(&self) -> Option<Fault> {

@@ -2,7 +2,8 @@
 
 use super::element::*;
 use super::function::*;
-use super::map::{ARGS, Mapped, Op, RawMap, Value, Values, leveled, narrow, paired};
+use super::map::{ARGS, Mapped};
+use super::raw_map::{Op, RawMap, RawRows, Value, Values, leveled, narrow, paired, scalar};
 use super::{Level, cvt};
 use std::marker::PhantomData;
 use tessera_isa::codec::Number;
@@ -13,6 +14,8 @@ use tessera_isa::sem::Func;
 struct One<F, E, D = E>(PhantomData<(F, E, D)>);
 struct Two<F, E, D = E>(PhantomData<(F, E, D)>);
 struct Three<F, E, D>(PhantomData<(F, E, D)>);
+/// A function of an f32 and an element.
+struct OfScalar<F, E>(PhantomData<(F, E)>);
 
 impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for One<F, E, D> {
     type A = E;
@@ -63,6 +66,18 @@ impl<F: Fun<Value<E>>, E: Element, D: Element<Value = Value<E>>> Op for Three<F,
     }
 }
 
+impl<F: Fun<f32>, E: Element<Value = f32>> Op for OfScalar<F, E> {
+    type A = F32;
+    type B = E;
+    type C = Nothing;
+    type D = E;
+
+    #[inline(always)]
+    fn apply(a: f32, b: f32, (): ()) -> f32 {
+        F::of(a, b, 0.0)
+    }
+}
+
 /// The kernel of a function with its types, and the values of its scalars.
 pub(super) fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8]; ARGS])> {
     let to = mapped.to;
@@ -86,15 +101,20 @@ pub(super) fn choose(mapped: &Mapped, level: Level) -> Option<(RawMap, [[u8; 8];
             Number::Int(v) => *bytes = (v as u64).to_le_bytes(),
         }
     }
+    let has_scalar = |n: usize| mapped.args.get(n).is_some_and(|(_, scalar)| scalar.is_some());
     let raw = match to.is_float() {
+        true if has_scalar(0) => of_scalar(mapped.func, to, level),
+        // It stands as f32, and is read as an element.
+        true if has_scalar(2) && to != Elem::F32 => None,
         true => {
-            let has_scalar = mapped.args.iter().any(|(_, scalar)| scalar.is_some());
+            let codes = if has_scalar(1) { None } else { of_codes(mapped.func, first, level) };
+            let raw = codes.or_else(|| of_floats(mapped.func, first, to, level));
             let [_, [a, b, c, d, ..], _] = scalars;
-            let second = mapped.args.get(1).filter(|(_, scalar)| scalar.is_some());
-            let second = second.map(|_| f32::from_ne_bytes([a, b, c, d]));
-            let raw = of_halves(mapped.func, first, has_scalar, second, level).filter(|_| first == to);
-            let raw = raw.or_else(|| if has_scalar { None } else { of_codes(mapped.func, first, level) });
-            raw.or_else(|| of_floats(mapped.func, first, to, level))
+            let second = has_scalar(1).then_some(f32::from_ne_bytes([a, b, c, d]));
+            match of_halves(mapped.func, first, second, level).filter(|_| first == to) {
+                Some(halves) => raw.map(|raw| raw.after(halves)),
+                None => raw,
+            }
         }
         false => wrapping(mapped.func, to, level).or_else(|| of_integers(mapped.func, to, level)),
     };
@@ -177,48 +197,49 @@ fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
     }
 }
 
+/// A scalar divided by elements.
+fn of_scalar(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
+    match (func, elem) {
+        (Func::Div, Elem::F32) => Some(leveled::<OfScalar<Div, F32>>(level)),
+        (Func::Div, Elem::F16) => Some(leveled::<OfScalar<Div, F16>>(level)),
+        (Func::Div, Elem::Bf16) => Some(leveled::<OfScalar<Div, Bf16>>(level)),
+        _ => None,
+    }
+}
+
 /// Elements of 16 bits that lie side by side, where the machine has instructions for them; `second` is the second argument
 /// where that is a scalar.
 #[cfg(target_arch = "x86_64")]
-fn of_halves(func: Func, elem: Elem, has_scalar: bool, second: Option<f32>, level: Level) -> Option<RawMap> {
+fn of_halves(func: Func, elem: Elem, second: Option<f32>, level: Level) -> Option<RawRows> {
     use super::x86;
     if level < Level::Avx512 {
         return None;
     }
-    // What does not lie so is compared by codes, but for scalars.
-    macro_rules! codes {
-        ($kernel:ident $arity:ident $name:ident $elem:ident $code:ident) => {
-            match has_scalar {
-                true => Some(x86::$kernel::<$arity<$name, $elem>>),
-                false => Some(x86::$kernel::<$arity<$name, $code>>),
-            }
-        };
-    }
     let is_normal = x86::has_bf16() && second.is_some_and(x86::has_normal_sums);
     match (elem, func) {
-        (Elem::F16, Func::Max) => codes!(f16_max Two Max F16 F16Code),
-        (Elem::F16, Func::Min) => codes!(f16_min Two Min F16 F16Code),
-        (Elem::F16, Func::Relu) => codes!(f16_relu One Relu F16 F16Code),
-        (Elem::F16, Func::Add) if x86::has_f16() => Some(x86::f16_add::<Two<Add, F16>>),
-        (Elem::F16, Func::Sub) if x86::has_f16() => Some(x86::f16_sub::<Two<Sub, F16>>),
-        (Elem::F16, Func::Mul) if x86::has_f16() => Some(x86::f16_mul::<Two<Mul, F16>>),
-        (Elem::F16, Func::Add) => Some(x86::f16_add_in_f32::<Two<Add, F16>>),
-        (Elem::F16, Func::Sub) => Some(x86::f16_sub_in_f32::<Two<Sub, F16>>),
-        (Elem::F16, Func::Mul) => Some(x86::f16_mul_in_f32::<Two<Mul, F16>>),
-        (Elem::Bf16, Func::Max) => codes!(bf16_max Two Max Bf16 Bf16Code),
-        (Elem::Bf16, Func::Min) => codes!(bf16_min Two Min Bf16 Bf16Code),
-        (Elem::Bf16, Func::Relu) => codes!(bf16_relu One Relu Bf16 Bf16Code),
-        (Elem::Bf16, Func::Add) if is_normal => Some(x86::bf16_add_normal::<Two<Add, Bf16Pairs>>),
-        (Elem::Bf16, Func::Sub) if is_normal => Some(x86::bf16_sub_normal::<Two<Sub, Bf16Pairs>>),
-        (Elem::Bf16, Func::Add) if x86::has_dot() => Some(x86::bf16_add::<Two<Add, Bf16Pairs>>),
-        (Elem::Bf16, Func::Sub) if x86::has_dot() => Some(x86::bf16_sub::<Two<Sub, Bf16Pairs>>),
-        (Elem::Bf16, Func::Mul) if x86::has_dot() => Some(x86::bf16_mul::<Two<Mul, Bf16Pairs>>),
+        (Elem::F16, Func::Max) => Some(x86::f16_max),
+        (Elem::F16, Func::Min) => Some(x86::f16_min),
+        (Elem::F16, Func::Relu) => Some(x86::f16_relu),
+        (Elem::F16, Func::Add) if x86::has_f16() => Some(x86::f16_add),
+        (Elem::F16, Func::Sub) if x86::has_f16() => Some(x86::f16_sub),
+        (Elem::F16, Func::Mul) if x86::has_f16() => Some(x86::f16_mul),
+        (Elem::F16, Func::Add) => Some(x86::f16_add_in_f32),
+        (Elem::F16, Func::Sub) => Some(x86::f16_sub_in_f32),
+        (Elem::F16, Func::Mul) => Some(x86::f16_mul_in_f32),
+        (Elem::Bf16, Func::Max) => Some(x86::bf16_max),
+        (Elem::Bf16, Func::Min) => Some(x86::bf16_min),
+        (Elem::Bf16, Func::Relu) => Some(x86::bf16_relu),
+        (Elem::Bf16, Func::Add) if is_normal => Some(x86::bf16_add_normal),
+        (Elem::Bf16, Func::Sub) if is_normal => Some(x86::bf16_sub_normal),
+        (Elem::Bf16, Func::Add) if x86::has_dot() => Some(x86::bf16_add),
+        (Elem::Bf16, Func::Sub) if x86::has_dot() => Some(x86::bf16_sub),
+        (Elem::Bf16, Func::Mul) if x86::has_dot() => Some(x86::bf16_mul),
         _ => None,
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn of_halves(_: Func, _: Elem, _: bool, _: Option<f32>, _: Level) -> Option<RawMap> {
+fn of_halves(_: Func, _: Elem, _: Option<f32>, _: Level) -> Option<RawRows> {
     None
 }
 
@@ -254,12 +275,19 @@ fn wrapping(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
 
 fn of_integers(func: Func, elem: Elem, level: Level) -> Option<RawMap> {
     macro_rules! integers {
-        ($arity:ident $name:ident) => {
-            integers!($arity $name: I8 I16 I32 I64 U8 U16 U32 U64)
+        // No machine divides integers in vectors.
+        ($arity:ident Recip) => { integers!($arity Recip scalar()) };
+        ($arity:ident Div) => { integers!($arity Div scalar()) };
+        ($arity:ident Rem) => { integers!($arity Rem scalar()) };
+        ($arity:ident Fmod) => { integers!($arity Fmod scalar()) };
+        ($arity:ident Pow) => { integers!($arity Pow scalar()) };
+        ($arity:ident $name:ident) => { integers!($arity $name narrow(level)) };
+        ($arity:ident $name:ident $kernel:ident($($level:ident)?)) => {
+            integers!($arity $name $kernel($($level)?): I8 I16 I32 I64 U8 U16 U32 U64)
         };
-        ($arity:ident $name:ident: $($elem:ident)*) => {
+        ($arity:ident $name:ident $kernel:ident $level:tt: $($elem:ident)*) => {
             match elem {
-                $(Elem::$elem => Some(narrow::<$arity<$name, $elem>>(level)),)*
+                $(Elem::$elem => Some($kernel::<$arity<$name, $elem>>$level),)*
                 _ => None,
             }
         };

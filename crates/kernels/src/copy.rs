@@ -123,7 +123,8 @@ impl Kernel {
 
     /// Copies between operands that start here.
     ///
-    /// Safety: it is raw, its spans from there on are readable and writable, and nobody else touches them.
+    /// # Safety
+    /// It is raw, its spans from there on are readable and writable, and nothing else touches them meanwhile.
     pub unsafe fn run_at(&self, src: *const u8, dst: *mut u8) {
         if let Kind::Raw(raw) = self.kind {
             walk(&self.outer, self.base, &mut |[s, d]| {

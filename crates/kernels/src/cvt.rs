@@ -3,7 +3,9 @@
 
 use super::Level;
 use super::element::*;
-use super::map::{Op, RawMap, Value, leveled, narrow};
+#[cfg(target_arch = "x86_64")]
+use super::raw_map::RawRows;
+use super::raw_map::{Op, RawMap, Value, leveled, narrow};
 use std::marker::PhantomData;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Rounding, Saturation};
@@ -80,6 +82,7 @@ impl<E: Element<Value = f32>, D: Element<Value = i64>, M: Mode<f64>> Op for ToIn
     type B = F64;
     type C = F64;
     type D = D;
+    const BOUNDED: bool = true;
 
     #[inline(always)]
     fn apply(v: f32, low: f64, high: f64) -> i64 {
@@ -106,6 +109,7 @@ impl<E: Element<Value = f32>, D: Element<Value = i32>, M: Mode<f32>> Op for ToSm
     type B = F32;
     type C = F32;
     type D = D;
+    const BOUNDED: bool = true;
 
     #[inline(always)]
     fn apply(v: f32, low: f32, high: f32) -> i32 {
@@ -178,6 +182,7 @@ impl<E: Element<Value = i64>, D: Element<Value = i64>> Op for Clamped<E, D> {
     type B = I64;
     type C = I64;
     type D = D;
+    const BOUNDED: bool = true;
 
     #[inline(always)]
     fn apply(v: Value<E>, low: i64, high: i64) -> i64 {
@@ -267,12 +272,6 @@ macro_rules! pairs {
 }
 
 fn to_small(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<RawMap> {
-    #[cfg(target_arch = "x86_64")]
-    if (from, to.bits(), level) == (Elem::F32, 8, Level::Avx512)
-        && let Some(raw) = to_bytes(to == Elem::I8, rounding)
-    {
-        return Some(raw);
-    }
     macro_rules! mode {
         ($mode:ident) => {
             match (from, to.bits()) {
@@ -286,23 +285,28 @@ fn to_small(from: Elem, to: Elem, rounding: Rounding, level: Level) -> Option<Ra
             }
         };
     }
-    modes_of!(rounding, mode)
+    let raw = modes_of!(rounding, mode)?;
+    #[cfg(target_arch = "x86_64")]
+    if (from, to.bits(), level) == (Elem::F32, 8, Level::Avx512)
+        && let Some(first) = to_bytes(to == Elem::I8, rounding)
+    {
+        return Some(raw.after(first));
+    }
+    Some(raw)
 }
 
 /// By the machine's own conversion, where it knows the mode.
 #[cfg(target_arch = "x86_64")]
-fn to_bytes(is_signed: bool, rounding: Rounding) -> Option<RawMap> {
+fn to_bytes(is_signed: bool, rounding: Rounding) -> Option<RawRows> {
+    use super::x86::to_bytes;
     use std::arch::x86_64::*;
-    macro_rules! mode {
-        ($mode:ident $round:ident) => {
-            Some(super::x86::to_bytes::<ToSmall<F32, U8AsI32, $mode>, { $round | _MM_FROUND_NO_EXC }>(is_signed))
-        };
-    }
     match rounding {
-        Rounding::Rint | Rounding::CastRint => mode!(Rint _MM_FROUND_TO_NEAREST_INT),
-        Rounding::Floor => mode!(Floor _MM_FROUND_TO_NEG_INF),
-        Rounding::Ceil => mode!(Ceil _MM_FROUND_TO_POS_INF),
-        Rounding::None | Rounding::Trunc => mode!(Trunc _MM_FROUND_TO_ZERO),
+        Rounding::Rint | Rounding::CastRint => {
+            Some(to_bytes::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(is_signed))
+        }
+        Rounding::Floor => Some(to_bytes::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(is_signed)),
+        Rounding::Ceil => Some(to_bytes::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>(is_signed)),
+        Rounding::None | Rounding::Trunc => Some(to_bytes::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(is_signed)),
         Rounding::Round | Rounding::Odd => None,
     }
 }

@@ -116,8 +116,15 @@ impl FusedLoop {
         is_taken.then_some(FusedLoop { shape, steps, acts, fold })
     }
 
+    /// The number of instructions.
+    #[allow(clippy::len_without_is_empty, reason = "there are at least two")]
     pub fn len(&self) -> usize {
         self.steps.len()
+    }
+
+    /// Whether it takes the place of none.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
     }
 
     /// Is this side of an instruction taken from the registers, and not from memory?

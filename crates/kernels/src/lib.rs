@@ -35,6 +35,7 @@ mod pair;
 mod place;
 mod plan;
 mod product;
+mod raw_map;
 mod records;
 mod row_slice;
 mod scalar;

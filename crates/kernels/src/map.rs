@@ -1,13 +1,10 @@
 //! Nests that compute: every element of the destination is a function of one element of each operand.
 //!
-//! One loop serves every function and type: it loads a few elements of each operand, computes, and stores, so that an
-//! instruction may work in place and the compiler makes vectors of it. The safe twin is [`Mapped::eval`].
-
-#![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
+//! The loops are those of [`super::raw_map`]. The safe twin is [`Mapped::eval`].
 
 use super::choose::choose;
-use super::element::*;
 use super::pair::parts;
+use super::raw_map::{Loops, RawMap, SCALAR};
 use crate::Level;
 use crate::Place;
 use crate::error::{Failure, internal_error};
@@ -71,23 +68,6 @@ pub struct MapKernel {
 /// Arguments at most.
 pub(super) const ARGS: usize = OPERANDS - 1;
 
-/// A kernel over two loops: where the destination and up to three arguments start.
-///
-/// Safety: every element that the loops reach is readable, or writable in the destination; a destination element
-/// overlaps an argument only where both belong to one point; the machine has the instructions that the kernel was
-/// compiled for.
-pub(super) type RawMap = unsafe fn([*mut u8; OPERANDS], &Loops);
-
-/// Rows and elements of a row, with the strides of the destination and of the arguments in bytes. The inner stride of a
-/// scalar is [`SCALAR`]: its value stands where it starts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Loops {
-    pub rows: usize,
-    pub row_step: [isize; OPERANDS],
-    pub n: usize,
-    pub step: [isize; OPERANDS],
-}
-
 /// A nest whose operands were found inside their memories.
 pub(super) struct BoundMap {
     raw: RawMap,
@@ -103,17 +83,14 @@ impl BoundMap {
     #[inline]
     pub unsafe fn run(&self, number: isize) {
         let mut at = self.start;
-        for k in 0..OPERANDS {
-            at[k] = at[k].wrapping_offset(self.step[k].wrapping_mul(number));
+        for (at, step) in at.iter_mut().zip(self.step) {
+            *at = at.wrapping_offset(step.wrapping_mul(number));
         }
         // SAFETY: the spans were checked for the first and the last time; that operands overlap only element by element is
         // a rule of the instruction (elementwise.md 1).
-        unsafe { (self.raw)(at, &self.loops) };
+        unsafe { self.raw.run(at, &self.loops) };
     }
 }
-
-/// No stride of an operand.
-pub(super) const SCALAR: isize = isize::MIN;
 
 impl MapKernel {
     /// Chooses the kernel of a nest whose operands are the destination and the arguments that are elements.
@@ -230,7 +207,7 @@ impl MapKernel {
     unsafe fn rows(&self, raw: RawMap, loops: &Loops, dim: usize, at: [*mut u8; OPERANDS]) {
         if dim + 2 >= self.nest.dims.len() {
             // SAFETY: the contract of this function.
-            return unsafe { raw(at, loops) };
+            return unsafe { raw.run(at, loops) };
         }
         let steps = steps(self.from, &self.nest.dims[dim].step, 0);
         for i in 0..self.nest.dims[dim].extent as isize {
@@ -276,218 +253,4 @@ fn inner_loops(nest: &Nest, from: [usize; ARGS]) -> Loops {
     };
     let ((n, step), (rows, row_step)) = (inner(0, SCALAR), inner(1, 0));
     Loops { rows, row_step, n, step }
-}
-
-/// A function with the types of its arguments and of its result.
-pub(super) trait Op {
-    type A: Element;
-    type B: Element;
-    type C: Element;
-    type D: Element;
-
-    fn apply(a: Value<Self::A>, b: Value<Self::B>, c: Value<Self::C>) -> Value<Self::D>;
-
-    /// See [`Fun::of_all`].
-    ///
-    /// Safety: the machine has the instructions of `M`.
-    #[inline(always)]
-    unsafe fn apply_all<M: Simd>(a: &Values<Self::A>, b: &Values<Self::B>, c: &Values<Self::C>) -> Values<Self::D> {
-        let mut out = [Value::<Self::D>::default(); LANES];
-        for lane in 0..LANES {
-            out[lane] = Self::apply(a[lane], b[lane], c[lane]);
-        }
-        out
-    }
-}
-
-pub(super) type Value<E> = <E as Element>::Value;
-pub(super) type Values<E> = [<E as Element>::Value; LANES];
-
-/// Loads up to `m` elements from the `i`-th on; what is beyond them is any number.
-///
-/// Safety: they are readable, and so is the value of a scalar; the machine has the instructions of `M`.
-#[inline(always)]
-unsafe fn load<E: Element, M: Simd>(at: *const u8, step: isize, i: usize, m: usize) -> [E::Value; LANES] {
-    let size = size_of::<E::Raw>() as isize;
-    if size == 0 {
-        return [E::Value::default(); LANES];
-    }
-    if step == SCALAR {
-        // SAFETY: the contract of this function.
-        return [unsafe { at.cast::<E::Value>().read_unaligned() }; LANES];
-    }
-    let point = |lane: usize| at.wrapping_offset(step.wrapping_mul((i + lane) as isize)).cast::<E::Raw>();
-    // SAFETY: elements `i` to `i + m` of the loop, or the one that all of them share.
-    let raw = unsafe {
-        if step == size && m == LANES {
-            point(0).cast::<[E::Raw; LANES]>().read_unaligned()
-        } else if step == 0 {
-            [point(0).read_unaligned(); LANES]
-        } else {
-            let mut raw = [E::Raw::default(); LANES];
-            for (lane, raw) in raw.iter_mut().enumerate().take(m) {
-                *raw = point(lane).read_unaligned();
-            }
-            raw
-        }
-    };
-    // SAFETY: the contract of this function.
-    unsafe { E::get_all::<M>(raw) }
-}
-
-/// The bytes of an element.
-const fn size<E: Element>() -> isize {
-    size_of::<E::Raw>() as isize
-}
-
-/// The whole groups of a row whose elements lie side by side, and how many elements these are. The second argument has
-/// one value for all of them unless `SECOND`. Nothing but the elements is asked for in the loop.
-///
-/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
-#[inline(always)]
-unsafe fn groups<O: Op, M: Simd, const SECOND: bool>(
-    at: [*mut u8; OPERANDS],
-    step: &[isize; OPERANDS],
-    n: usize,
-) -> usize {
-    let whole = n - n % LANES;
-    let mut i = 0;
-    // SAFETY: the contract of this function, and elements `i` to `i + LANES` of the loop.
-    unsafe {
-        let one = if SECOND { [Value::<O::B>::default(); LANES] } else { load::<O::B, M>(at[2], step[2], 0, 1) };
-        while i < whole {
-            let a = load::<O::A, M>(at[1], size::<O::A>(), i, LANES);
-            let b = if SECOND { load::<O::B, M>(at[2], size::<O::B>(), i, LANES) } else { one };
-            let c = load::<O::C, M>(at[3], size::<O::C>(), i, LANES);
-            let out = O::D::put_all::<M>(O::apply_all::<M>(&a, &b, &c));
-            let point = at[DST].wrapping_offset(size::<O::D>() * i as isize);
-            point.cast::<[<O::D as Element>::Raw; LANES]>().write_unaligned(out);
-            i = unknown(i + LANES);
-        }
-    }
-    whole
-}
-
-/// The number, of which the compiler knows nothing any more. Else it makes vectors of several groups here, and gathers them.
-#[inline(always)]
-pub(super) fn unknown(i: usize) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let mut i = i;
-        // SAFETY: it does nothing.
-        unsafe { std::arch::asm!("/* {0} */", inout(reg) i, options(nomem, nostack, preserves_flags)) };
-        i
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    i
-}
-
-/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
-#[inline(always)]
-unsafe fn row<O: Op, M: Simd>(at: [*mut u8; OPERANDS], step: &[isize; OPERANDS], n: usize) {
-    let size = self::size::<O::D>();
-    let point = |i: usize| at[DST].wrapping_offset(step[DST].wrapping_mul(i as isize)).cast::<<O::D as Element>::Raw>();
-    let is_dense = |step: isize, size: isize| size == 0 || step == size;
-    let (first, second, third) = (
-        step[DST] == size && is_dense(step[1], self::size::<O::A>()),
-        is_dense(step[2], self::size::<O::B>()),
-        is_dense(step[3], self::size::<O::C>()),
-    );
-    // SAFETY: the contract of this function; the steps are those of elements side by side.
-    let mut i = unsafe {
-        match (first && third, second) {
-            (true, true) => groups::<O, M, true>(at, step, n),
-            (true, false) if step[2] == SCALAR || step[2] == 0 => groups::<O, M, false>(at, step, n),
-            _ => 0,
-        }
-    };
-    while i < n {
-        let m = LANES.min(n - i);
-        // SAFETY: the contract of this function.
-        let (a, b, c) = unsafe {
-            (
-                load::<O::A, M>(at[1], step[1], i, m),
-                load::<O::B, M>(at[2], step[2], i, m),
-                load::<O::C, M>(at[3], step[3], i, m),
-            )
-        };
-        // SAFETY: the contract of this function, and elements `i` to `i + m` of the loop.
-        unsafe {
-            let out = O::D::put_all::<M>(O::apply_all::<M>(&a, &b, &c));
-            if step[DST] == size && m == LANES {
-                point(i).cast::<[<O::D as Element>::Raw; LANES]>().write_unaligned(out);
-            } else {
-                for (lane, out) in out.into_iter().enumerate().take(m) {
-                    point(i + lane).write_unaligned(out);
-                }
-            }
-        }
-        i += m;
-    }
-}
-
-/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
-#[inline(always)]
-unsafe fn all<O: Op, M: Simd>(at: [*mut u8; OPERANDS], loops: &Loops) {
-    // SAFETY: the contract of this function.
-    unsafe { rest_of_rows::<O, M>(at, loops, 0) };
-}
-
-/// What is left of every row when its first `done` elements are.
-///
-/// Safety: the contract of [`RawMap`]; the machine has the instructions of `M`.
-#[inline(always)]
-pub(super) unsafe fn rest_of_rows<O: Op, M: Simd>(mut at: [*mut u8; OPERANDS], loops: &Loops, done: usize) {
-    if done >= loops.n {
-        return;
-    }
-    for (p, step) in at.iter_mut().zip(loops.step).filter(|(_, step)| *step != SCALAR) {
-        *p = p.wrapping_offset(step.wrapping_mul(done as isize));
-    }
-    for _ in 0..loops.rows {
-        // SAFETY: the contract of this function.
-        unsafe { row::<O, M>(at, &loops.step, loops.n - done) };
-        at.iter_mut().zip(loops.row_step).for_each(|(p, step)| *p = p.wrapping_offset(step));
-    }
-}
-
-macro_rules! compiled {
-    ($($name:ident $machine:ident $features:literal)*) => {$(
-        /// Safety: the contract of [`RawMap`], on a machine with these instructions.
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $features)]
-        unsafe fn $name<O: Op>(at: [*mut u8; OPERANDS], loops: &Loops) {
-            // SAFETY: the contract of this function.
-            unsafe { all::<O, super::x86::$machine>(at, loops) }
-        }
-    )*};
-}
-compiled! { avx512 Avx512 "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma" avx2 Avx2 "avx2,f16c,fma" }
-
-/// The kernel of a level.
-pub(super) fn leveled<O: Op>(level: Level) -> RawMap {
-    #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
-        return avx512::<O>;
-    }
-    narrow::<O>(level)
-}
-
-/// The same, by pairs of elements where the level has vectors for that.
-pub(super) fn paired<O: Op, P: Op>(level: Level) -> RawMap {
-    #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
-        return avx512::<P>;
-    }
-    narrow::<O>(level)
-}
-
-/// The same where wider vectors than AVX2's are not worth their code.
-pub(super) fn narrow<O: Op>(level: Level) -> RawMap {
-    #[cfg(target_arch = "x86_64")]
-    if level >= Level::Avx2 {
-        return avx2::<O>;
-    }
-    let _ = level;
-    all::<O, Plain>
 }

@@ -115,7 +115,7 @@ multiversion! {
     where [E::Raw: Bits] {
         bits::<E, O>(columns, x, y, is_opposite)
     }
-    "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
+    "avx2", "avx2"
 }
 
 /// Of two rows of elements of `size` bytes, the first where the bit of the mask is 1.
@@ -171,5 +171,5 @@ multiversion! {
     fn best_picked[T: Bits + Copy][T](columns: usize, mask: &[u8], x: &[u8], y: &[u8], out: &mut [u8]) where [] {
         picked::<T>(columns, mask, x, y, out)
     }
-    "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
+    "avx2", "avx2"
 }

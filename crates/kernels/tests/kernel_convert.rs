@@ -5,7 +5,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::sem::Fixpipe;
 use tessera_kernels::nest::{Dim, Nest};
 use tessera_kernels::{Conversion, Convert, Level, Params, Sides};
-use tessera_testkit::random::Random;
+use tessera_testkit::random::{Random, rounds};
 
 /// Values where rounding, clamping and the special cases of fixpipe.md 4 show.
 fn value(random: &mut Random) -> u32 {
@@ -38,7 +38,7 @@ fn params(random: &mut Random, n: usize) -> Vec<QuantParam> {
 #[test]
 fn every_form_matches_its_definition() {
     let mut random = Random(7);
-    for round in 0..3000 {
+    for round in 0..rounds(3000) {
         let src = [Elem::F32, Elem::F32, Elem::I32][round % 3];
         let dst = [Elem::F16, Elem::Bf16, Elem::I8, Elem::U8, Elem::F32, Elem::I16, Elem::F8e4m3][round % 7];
         if (src, dst) == (Elem::I32, Elem::F32) || (src, dst) == (Elem::F32, Elem::I16) {

@@ -5,7 +5,10 @@ use tessera_kernels::memory::AlignedBytes;
 use tessera_kernels::nest::*;
 use tessera_kernels::{Kernel, Level, MemoryId, Sides};
 use tessera_kernels::{Place, Plan, PlanStep};
-use tessera_testkit::random::Random;
+use tessera_testkit::random::{Random, rounds};
+
+/// Miri runs few of many lengths.
+const STEP: usize = if cfg!(miri) { 37 } else { 1 };
 
 /// A nest of the given loops (extent, source stride, destination stride), and the bytes of both sides.
 fn nest(src_bits: u32, dst_bits: u32, dims: &[(u64, u64, u64)]) -> (Nest, usize, usize) {
@@ -39,8 +42,8 @@ fn compare(random: &mut Random, nest: &Nest, src_len: usize, dst_len: usize) {
 #[test]
 fn rows_of_every_length() {
     let mut random = Random(11);
-    for run in (1..=160).chain([192, 200, 255, 256, 511, 512, 1000, 1024, 1025, 3000]) {
-        for _ in 0..4 {
+    for run in (1..=160).chain([192, 200, 255, 256, 511, 512, 1000, 1024, 1025, 3000]).step_by(STEP) {
+        for _ in 0..rounds(4) {
             let (a, b, c) = (random.range(1, 3), random.range(1, 5), random.range(1, 19));
             let mut pitch = [random.range(run, run + 70), random.range(run, run + 70)];
             let mut dims = vec![(run, 1, 1)];
@@ -59,7 +62,7 @@ fn rows_of_every_length() {
 fn transposes_of_every_shape() {
     let mut random = Random(12);
     for unit in [1u64, 2, 4, 8] {
-        for round in 0..150 {
+        for round in 0..rounds(150) {
             let (m, n) = match round % 4 {
                 0 => (random.range(1, 40), random.range(1, 40)),
                 1 => (random.range(1, 150), random.range(1, 20)),
@@ -84,7 +87,7 @@ fn transposes_of_every_shape() {
 fn transposes_with_crowded_pitches() {
     let mut random = Random(17);
     for unit in [1u64, 2, 4, 8] {
-        for round in 0..60 {
+        for round in 0..rounds(60) {
             let (m, n) = (random.range(40, 140), random.range(60, if round % 3 == 0 { 700 } else { 150 }));
             let crowded = 512 * unit * m.max(n).div_ceil(512);
             let (src_pitch, dst_pitch) = match round % 2 {
@@ -103,7 +106,7 @@ fn transposes_of_runs_of_units() {
     // A 16×2 box of bytes moves pairs: the unit of the transpose is wider than the element.
     let mut random = Random(13);
     for run in [2u64, 4, 8] {
-        for _ in 0..40 {
+        for _ in 0..rounds(40) {
             let (m, n) = (random.range(1, 40), random.range(1, 40));
             let dims = [(m, run, n * run), (n, m * run, run), (run, 1, 1)];
             let (nest, src, dst) = nest(8, 8, &dims);
@@ -116,7 +119,7 @@ fn transposes_of_runs_of_units() {
 #[test]
 fn moves_into_boxes_and_out_of_them() {
     let mut random = Random(19);
-    for round in 0..200 {
+    for round in 0..rounds(200) {
         let (rows, boxes) = (random.range(1, if round % 4 == 0 { 140 } else { 20 }), random.range(1, 20));
         let pitch = if round % 3 == 0 { 4096 } else { boxes * 32 + random.range(0, 70) };
         let (far, groups) = (rows * 32 + random.range(0, 40), random.range(1, 3));
@@ -139,7 +142,7 @@ fn narrowing_copies() {
     for (from, to) in [(32, 16), (32, 8), (16, 8)] {
         let bits = (from, to);
         let (from, to) = (u64::from(from / 8), u64::from(to / 8));
-        for n in 1..=140 {
+        for n in (1..=140).step_by(STEP) {
             let rows = random.range(1, 5);
             let dims = [(rows, n * from + random.range(0, 9), n * to + random.range(0, 9)), (n, from, to)];
             let (nest, src, dst) = nest(bits.0, bits.1, &dims);
@@ -156,7 +159,7 @@ fn narrowing_copies() {
 fn single_units_at_any_stride() {
     let mut random = Random(15);
     for unit in [1u64, 2, 4, 8] {
-        for _ in 0..60 {
+        for _ in 0..rounds(60) {
             let (m, n) = (random.range(1, 20), random.range(1, 50));
             let (s, d) = (unit * random.range(1, 4), unit * random.range(1, 4));
             let dims = [(m, s * n + random.range(0, 5), d * n + random.range(0, 5)), (n, s, d)];
@@ -171,7 +174,7 @@ fn single_units_at_any_stride() {
 fn pairs_of_nests_interleave() {
     let mut random = Random(16);
     for unit in [1u64, 2, 4, 8] {
-        for round in 0..120 {
+        for round in 0..rounds(120) {
             let (blocks, rows, n) = (random.range(1, 3), random.range(1, 4), random.range(1, 300));
             let half = n * unit + random.range(0, 9);
             let both = 2 * n * unit + random.range(0, 9);
@@ -232,7 +235,7 @@ fn levels_are_ordered_and_start_with_scalar() {
 #[test]
 fn padded_rows() {
     let mut random = Random(17);
-    for round in 0..400 {
+    for round in 0..rounds(400) {
         let (rows, run, len) = (random.range(1, 70), random.range(1, 300), random.range(1, 150));
         let pitch = [run + len, run + len + random.range(0, 40), run.max(len)][round % 3];
         let (at, pad) = (random.range(0, 20), random.range(0, pitch));

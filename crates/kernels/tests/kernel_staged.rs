@@ -10,6 +10,7 @@ use tessera_isa::sem::{Func, Reduced};
 use tessera_isa::tile::{BLayout, Loc, SLayout, TileType};
 use tessera_kernels::nest::Map;
 use tessera_kernels::{MemoryId, PackedKernel, Place};
+use tessera_testkit::random::rounds;
 
 struct Random(u64);
 
@@ -121,7 +122,7 @@ fn folds_of_rows_and_columns() {
     let mut random = Random(5);
     let wider = [(Elem::F16, Elem::F32), (Elem::Bf16, Elem::F32), (Elem::I16, Elem::I32), (Elem::F8e4m3, Elem::F32)];
     for (from, to) in NUMBERS.map(|elem| (elem, elem)).into_iter().chain(wider) {
-        for _ in 0..8 {
+        for _ in 0..rounds(8) {
             for func in [Func::Add, Func::Mul, Func::Max, Func::Min] {
                 fold(&mut random, func, from, to);
             }
@@ -129,7 +130,7 @@ fn folds_of_rows_and_columns() {
     }
     for from in NUMBERS {
         for greatest in [false, true] {
-            for _ in 0..4 {
+            for _ in 0..rounds(4) {
                 fold(&mut random, Func::Arg { greatest, value: true }, from, from);
                 for to in [Elem::I32, Elem::U16] {
                     fold(&mut random, Func::Arg { greatest, value: false }, from, to);
@@ -178,7 +179,7 @@ fn selections_go_by_the_bits_of_a_mask() {
     let mut random = Random(9);
     for elem in [Elem::U8, Elem::F16, Elem::F32, Elem::I64] {
         for scalar in [None, Some(0), Some(1)] {
-            for _ in 0..4 {
+            for _ in 0..rounds(4) {
                 let (rows, cols) = (1 + random.below(9), 1 + random.below(70));
                 let ((lx, x), (ly, y)) = (tile(&mut random, elem, rows, cols), tile(&mut random, elem, rows, cols));
                 let (ld, old) = tile(&mut random, elem, rows, cols);
@@ -247,7 +248,7 @@ fn products_are_chains_of_fused_multiply_adds() {
         (Elem::F8e4m3, Elem::F8e5m2, Elem::F32),
         (Elem::Hif8, Elem::Hif8, Elem::F32),
     ];
-    for round in 0..48 {
+    for round in 0..rounds(48) {
         let (x, y, to) = types[round % types.len()];
         let (m, n, k) = (1 + random.below(20), 1 + random.below(50), random.below(40));
         let ((la, a), (lb, b)) = (tile(&mut random, x, m, k.max(1)), tile(&mut random, y, k.max(1), n));
@@ -288,7 +289,7 @@ fn whole_blocks_of_products_are_computed_in_place() {
     let mut random = Random(16);
     let f32 = Elem::F32;
     let layout = |loc: Loc, rows: u64, cols: u64| TileType::new(loc, f32, rows, cols).resolve(Profile::Cpu).layout();
-    for round in 0..24 {
+    for round in 0..rounds(24) {
         let (m, n, k) = (8 * (1 + random.below(3)), 32 * (1 + random.below(2)), 1 + random.below(40));
         let (rows, depth) = (m.next_multiple_of(16), k.next_multiple_of(16));
         let mut filled = |layout: Layout| {
@@ -338,7 +339,7 @@ fn scaled_products_are_rounded_once() {
         (Elem::F4e1m2x2, Elem::F4e2m1x2),
     ];
     let (to, scale) = (Elem::F32, Elem::F8e8m0);
-    for round in 0..40 {
+    for round in 0..rounds(40) {
         let (x, y) = types[round % types.len()];
         let (m, n, k) = (2 * (1 + random.below(8)), 2 * (1 + random.below(20)), 2 * random.below(60));
         let blocks = k.div_ceil(32).max(1);

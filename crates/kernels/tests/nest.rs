@@ -7,6 +7,7 @@ use tessera_isa::layout::Layout;
 use tessera_kernels::nest::*;
 use tessera_kernels::{Level, MemoryId};
 use tessera_kernels::{Place, Plan, PlanStep};
+use tessera_testkit::random::rounds;
 
 /// A random map of `rows × cols` and the extent of the tile it needs.
 fn map(random: &mut Random, rows: u64, cols: u64, steps: bool) -> (Map, u64, u64) {
@@ -79,7 +80,7 @@ const WIDTHS: [Bits; 8] = [
 #[test]
 fn every_element_arrives_and_nothing_else_changes() {
     let mut random = Random(1);
-    for round in 0..1500 {
+    for round in 0..rounds(1500) {
         let case = case(&mut random, WIDTHS[round % WIDTHS.len()]);
         let src = random.bytes(bytes_of(footprint(&case.src), case.bits.src));
         let dst = random.bytes(bytes_of(footprint(&case.dst), case.bits.dst));
@@ -129,7 +130,7 @@ fn every_element_arrives_and_nothing_else_changes() {
 #[test]
 fn conversions_see_every_element_with_its_column() {
     let mut random = Random(2);
-    for round in 0..200 {
+    for round in 0..rounds(200) {
         let bits = [Bits { src: 32, dst: 8 }, Bits { src: 16, dst: 32 }, Bits::same(32)][round % 3];
         let case = case(&mut random, bits);
         let src = random.bytes(bytes_of(footprint(&case.src), bits.src));
@@ -164,7 +165,7 @@ fn conversions_see_every_element_with_its_column() {
 #[test]
 fn fills_cover_their_window_and_nothing_else() {
     let mut random = Random(3);
-    for round in 0..400 {
+    for round in 0..rounds(400) {
         let bits = [4, 8, 16, 32, 64][round % 5];
         let (r, c) = (random.range(0, 20), random.range(0, 20));
         let (rows, cols) = (random.range(0, 40), random.range(0, 70));
@@ -195,7 +196,7 @@ fn fills_cover_their_window_and_nothing_else() {
 #[test]
 fn runs_are_exactly_the_bytes_of_a_side() {
     let mut random = Random(4);
-    for round in 0..400 {
+    for round in 0..rounds(400) {
         let bits = WIDTHS[round % WIDTHS.len()];
         let case = case(&mut random, bits);
         for (side, layout, map, bits) in
@@ -316,7 +317,7 @@ fn what_should_be_one_run_is_one_run() {
 #[test]
 fn folding_moves_the_same_elements() {
     let mut random = Random(6);
-    for round in 0..300 {
+    for round in 0..rounds(300) {
         // Every nest of a move cut into rows, in random order, comes together again.
         let bits = WIDTHS[round % WIDTHS.len()];
         let case = case(&mut random, bits);

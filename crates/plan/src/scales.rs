@@ -35,7 +35,7 @@ pub struct Scales {
 
 impl Scales {
     /// Groups lives by the pairs (operand, scale) that the program uses together. Tiles that are alive at once cannot
-    /// share an address: such a pair is left to the rule.
+    /// share an address, and tiles of other memories are no pair of hardware's: both are left to the rules.
     pub fn new(lives: &[Life], pairs: &[(RootId, RootId)]) -> Scales {
         let mut all = Scales::default();
         let positions: FxHashMap<RootId, usize> = lives.iter().enumerate().map(|(n, l)| (l.root, n)).collect();
@@ -43,7 +43,9 @@ impl Scales {
         pairs.sort_unstable();
         pairs.dedup();
         for (operand, scale) in pairs {
-            if let (Some(operand), Some(scale)) = (positions.get(&operand), positions.get(&scale)) {
+            if let (Some(operand), Some(scale)) = (positions.get(&operand), positions.get(&scale))
+                && scale_memory(lives[*operand].loc) == Some(lives[*scale].loc)
+            {
                 all.join(lives, *operand, *scale);
             }
         }
@@ -134,17 +136,21 @@ impl Scales {
     }
 }
 
+/// The memory where hardware finds the scales of operands in a memory.
+fn scale_memory(operand: Loc) -> Option<Loc> {
+    match operand {
+        Loc::Left => Some(Loc::ScaleLeft),
+        Loc::Right => Some(Loc::ScaleRight),
+        _ => None,
+    }
+}
+
 /// Bytes of a memory that automatic tiles stay away from: scales at known addresses, and what they belong to.
 pub fn taken(scales: &Scales, lives: &[Life], loc: Loc) -> Vec<(u64, u64)> {
     let known = (0..lives.len()).filter_map(|n| Some((&lives[n], scales.addr(n)?)));
     let mut all: Vec<(u64, u64)> =
         known.filter(|(l, _)| l.loc == loc).map(|(l, addr)| (addr, addr.saturating_add(l.bytes))).collect();
-    let of = match loc {
-        Loc::Left => Some(Loc::ScaleLeft),
-        Loc::Right => Some(Loc::ScaleRight),
-        _ => None,
-    };
-    if let Some(of) = of.filter(|_| scales.has_operands(lives, loc)) {
+    if let Some(of) = scale_memory(loc).filter(|_| scales.has_operands(lives, loc)) {
         let manual = lives.iter().filter(|l| l.loc == of).filter_map(|l| Some((l.manual?.1?, l.bytes)));
         all.extend(manual.map(|(addr, bytes)| {
             let from = addr.saturating_mul(RATIO);

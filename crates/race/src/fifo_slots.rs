@@ -57,10 +57,14 @@ impl FifoSlots {
         number % self.fifo.slots.max(1)
     }
 
-    /// The place of the popped tile of a slot.
-    pub fn place(&self, slot: u64, tile: &Tile) -> u64 {
-        let size = if self.profile == Profile::A2a3 { tile.bytes() } else { self.fifo.slot_size };
-        self.base.saturating_add(slot.saturating_mul(size))
+    /// The place of the tile of the n-th pop.
+    pub fn place(&self, number: u64, tile: &Tile) -> u64 {
+        match self.profile {
+            Profile::A2a3 => {
+                self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes()))
+            }
+            _ => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
+        }
     }
 
     fn in_global(&self, slot: u64) -> SlotPlace {

@@ -280,6 +280,11 @@ fn process_edges(trace: &Trace, first: Node, profile: Profile, edges: &mut Edges
             Kind::Wait(flag) => flags[flag as usize].1.push(node),
             Kind::Release(id) => released.entry(id).or_default().push((event.pipe, node)),
             // The latest release on another pipe.
+            Kind::Take(id) if trace.is_micro => {
+                // Every earlier release, on any pipe (micro/model.md 8).
+                let before = released.get(&id).into_iter().flatten();
+                before.for_each(|(_, release)| edges.add(Some(*release), node));
+            }
             Kind::Take(id) => {
                 let before = released.get(&id).into_iter().flatten().rev().find(|(pipe, _)| *pipe != event.pipe);
                 edges.add(before.map(|b| b.1), node);

@@ -25,6 +25,7 @@ mod report;
 mod sync_op;
 pub mod timeline;
 mod trace;
+mod vecscope;
 
 pub use explore::Core;
 pub use insert::{FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
@@ -286,6 +287,9 @@ fn judge(
     if is_broken || !order.stuck.is_empty() {
         return None;
     }
+    for trace in traces {
+        trace.scopes.iter().for_each(|found| reporter.in_scope(found));
+    }
     let unclear = dependence::ask(traces, sets, Some(&order), choices);
     let mut all: Vec<Found> = Vec::new();
     let manual = (0..traces.len()).filter(|process| !traces[*process].automatic);
@@ -309,6 +313,9 @@ fn judge(
     if let Some([_, (process, event)]) = unclear {
         let what = "accesses of global memory meet only after very many iterations, or move in no regular way";
         return Some(Undecided::at(reporter.func.op(traces[process].events[event].op).span, what));
+    }
+    if let Some((span, why)) = traces.iter().find_map(|trace| trace.unclear.clone()) {
+        return Some(Undecided::at(span, why));
     }
     let cut = all.iter().any(|found| found.cut_short && found.races.is_empty());
     cut.then(|| Undecided { span: None, why: "there are too many pairs of accesses to compare".into() })

@@ -1,5 +1,5 @@
 //! Placement that never makes a race (sync.md 3): in a manual process two tiles share bytes only where every access of one
-//! happens before every access of the other.
+//! is ordered with every access of the other. Where there are too many paths to tell, liveness decides.
 
 use crate::channels::Channels;
 use crate::explore::{AnalysisInput, Core, PathChoices, walk};
@@ -35,12 +35,12 @@ pub fn place(
             all.iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
         let is_apart = |a: ValueId, b: ValueId, apart: &DependenceDistance| apart.contains(&(a.min(b), a.max(b)));
         let may_share =
-            |a: ValueId, b: ValueId| apart.as_ref().is_some_and(|all| !all.iter().any(|apart| is_apart(a, b, apart)));
+            |a: ValueId, b: ValueId| apart.as_ref().is_none_or(|all| !all.iter().any(|apart| is_apart(a, b, apart)));
         plan_with(module, func, profile, keep, Sharing::Where(&may_share))
     })
 }
 
-/// Pairs of tiles of which neither is done with before the other begins, on some path of a process.
+/// Pairs of tiles with two accesses that nothing orders, on some path of a process.
 type DependenceDistance = FxHashSet<(ValueId, ValueId)>;
 
 /// The dependences of a process, or none if the analysis is inconclusive.
@@ -67,12 +67,13 @@ fn apart(module: &Module, func: &Func, profile: Profile, (core, mode): (Core, Mo
         let tiles: Vec<(ValueId, Vec<usize>)> = tiles.into_iter().collect();
         for (n, (a, of_a)) in tiles.iter().enumerate() {
             for (b, of_b) in &tiles[n + 1..] {
-                let all_before = |x: &[usize], y: &[usize]| x.iter().all(|x| y.iter().all(|y| order.precedes(*x, *y)));
+                // Lives that overlap in the program never share; the turns of a loop are lives of their own.
+                let is_ordered = |x: usize, y: usize| order.precedes(x, y) || order.precedes(y, x);
                 pairs += of_a.len() * of_b.len();
                 if pairs > MAX_PAIRS {
                     return None;
                 }
-                if !all_before(of_a, of_b) && !all_before(of_b, of_a) {
+                if !of_a.iter().all(|x| of_b.iter().all(|y| is_ordered(*x, *y))) {
                     apart.insert((*a.min(b), *a.max(b)));
                 }
             }

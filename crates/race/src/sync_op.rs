@@ -33,6 +33,8 @@ pub enum SyncOp {
         pipe: Pipe,
         sets: bool,
     },
+    /// Barriers of these pipes, or of all.
+    Fence(&'static [Option<Pipe>]),
     Nothing,
     /// It names pipes that it cannot.
     Wrong(Box<Misuse>),
@@ -115,6 +117,10 @@ impl<'a> SyncOpSite<'a> {
                     self.wrong(flag, self.no_pipe(), "name one pipe".to_string())
                 }
             },
+            Order::Fence if self.core == Core::Cube => {
+                SyncOp::Fence(&[Some(Pipe::Mte2), Some(Pipe::Mte3), Some(Pipe::Fix)])
+            }
+            Order::Fence => SyncOp::Fence(&[None]),
             Order::Nothing => SyncOp::Nothing,
         }
     }

@@ -4,9 +4,11 @@
 use crate::explore::{Core, SymbolicLoop};
 use crate::footprint::Ranges;
 use crate::linear_expr::{LinearExpr, Terms};
+use crate::vecscope::InScope;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::{FifoId, OpId, ValueId};
+use tessera_isa::diag::Span;
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 
@@ -247,6 +249,12 @@ pub struct Trace {
     pub rising: FxHashMap<OpId, OpId>,
     /// Whether the order is left to the assembler (sync.md 3).
     pub automatic: bool,
+    /// Whether the process meets micro instructions.
+    pub is_micro: bool,
+    /// Races inside of vecscopes.
+    pub scopes: Vec<InScope>,
+    /// What of a vecscope is not known, and why.
+    pub unclear: Option<(Span, String)>,
 }
 
 impl Trace {

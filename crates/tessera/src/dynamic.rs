@@ -200,27 +200,22 @@ pub(crate) fn saturated(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// The tiles of an instruction, as the engine wants them.
+/// The tiles of an instruction, as the engine knows them.
 type Tiles = SmallVec<[(Role, TileId); 8]>;
 
-/// Issues an instruction that is nothing but its tiles. One that was issued on them before, with nothing done to any tile
-/// since, is not put together again.
+/// Issues an instruction that is nothing but its tiles.
 #[inline]
 pub(crate) fn issue_tiles<const N: usize>(op: Opcode, form: Form, tiles: [(Role, &TileBuf); N]) -> Result<RecordEvent> {
-    let ids = tiles.map(|(_, tile)| tile.slot.id);
     let machine = tiles.first().map(|(_, tile)| tile.machine());
-    let machine = machine.filter(|machine| tiles.iter().all(|(_, tile)| tile.machine().is(machine)));
     if let Some(machine) = machine
-        && machine.state()?.again(op, form, &ids)?
+        && tiles.iter().all(|(_, tile)| tile.machine().is(machine))
+        && machine
+            .state()?
+            .reissue(&Inst::new(op, form, machine.profile()), &tiles.map(|(role, tile)| (role, tile.slot.id)))?
     {
         return Ok(RecordEvent::new());
     }
-    let inst = tiles.into_iter().fold(Instruction::new(op), |inst, (role, tile)| inst.tile(role, tile));
-    let event = inst.issue_as(form)?;
-    if let Some(machine) = machine.filter(|machine| op.binds(machine.profile()).is_none() && !op.info().expands) {
-        machine.state()?.remember(op, form, &ids);
-    }
-    Ok(event)
+    tiles.into_iter().fold(Instruction::new(op), |inst, (role, tile)| inst.tile(role, tile)).issue_as(form)
 }
 
 /// An instruction that is put together at run time.
@@ -327,10 +322,7 @@ impl<'a> Instruction<'a> {
             Some(tile) => tile.valid().map(|(rows, cols)| [rows as u64, cols as u64])?,
             None => [0, 0],
         };
-        give(&dense, &mut |arg, bytes| {
-            self.inst.global = Some(arg);
-            machine.state()?.transfer(self.inst.clone(), &tiles, bytes)
-        })?;
+        give(&dense, &mut |view, bytes| machine.state()?.transfer(self.inst.clone(), &tiles, view, bytes))?;
         Ok(RecordEvent::new())
     }
 
@@ -357,11 +349,11 @@ impl<'a> Instruction<'a> {
         self.given.push(Role::Value);
         let form = self.form()?.form;
         let (machine, tiles) = self.ready(form)?;
-        let (Some((_, src)), Some((_, tile))) = (tiles.first(), self.tiles.first()) else {
+        let Some((_, tile)) = self.tiles.first() else {
             return Err(Error::new("operand-count", "the instruction has no tile").help("give it its tile"));
         };
         let elem = tile.tile_type()?.elem;
-        Ok((elem, machine.state()?.engine.get(self.inst, *src)?))
+        Ok((elem, machine.state()?.engine.get(self.inst, &tiles)?))
     }
 
     /// The form whose operands these are.
@@ -397,7 +389,7 @@ impl<'a> Instruction<'a> {
         Err(Error::new("unknown-attribute", what).help("leave it out"))
     }
 
-    /// The machine, and the tiles in the order in which the engine wants them: what is read, then what is written.
+    /// The machine and the tiles of an instruction that has this form.
     fn ready(&mut self, form: Form) -> Result<(&'a Machine, Tiles)> {
         let Some((_, first)) = self.tiles.first() else {
             let what = format!("{} has no tile", self.inst.op.title());
@@ -409,9 +401,7 @@ impl<'a> Instruction<'a> {
             return Err(Error::new("undefined-name", what).help("make all tiles on one machine"));
         }
         (self.inst.form, self.inst.profile) = (form, machine.profile());
-        let roles = self.inst.op.form(form).into_iter().flat_map(|f| f.operands()).map(|o| o.role);
-        let tiles: Tiles = roles.filter_map(|r| Some((r, self.operand(r)?.slot.id))).collect();
-        Ok((machine, tiles))
+        Ok((machine, self.tiles.iter().map(|(role, tile)| (*role, tile.slot.id)).collect()))
     }
 
     /// Issues the instruction in a form that its operands are known to have.

@@ -57,6 +57,7 @@ mod error;
 pub mod fill;
 pub mod formula;
 pub mod info;
+pub mod intrinsics;
 mod machine;
 pub mod npy;
 pub mod opt;

@@ -4,9 +4,8 @@ use crate::typed::known::{self, legal};
 use crate::typed::setters::setters;
 use crate::typed::{ConvTile, Element, LayoutMarker, Location, Tile};
 use crate::{AttrName, Compact, Diagnostic, Elem, Error, Extent, Loc, Pad, Profile, Result, Role, TileBuf, TileType};
-use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tessera_exec::engine::{Engine, InstHandle, IssueReport, TileId};
+use tessera_exec::engine::{Engine, IssueReport, TileId};
 use tessera_isa::inst::{AttrValue, Attrs, ConvType, F32Rounding, GlobalArg, Inst};
 use tessera_isa::ops::{Form, Opcode};
 use tessera_isa::sem::f32_mode;
@@ -41,51 +40,14 @@ struct Core {
 pub(crate) struct State {
     pub engine: Engine,
     warnings: Vec<Diagnostic>,
-    /// What was issued on its own tiles lately.
-    recent: Vec<Option<Recent>>,
-}
-
-/// An instruction without scalars and attributes that was issued on tiles.
-#[derive(Clone, Debug)]
-struct Recent {
-    op: Opcode,
-    form: Form,
-    tiles: SmallVec<[TileId; 6]>,
-    epoch: u64,
-    ticket: InstHandle,
-}
-
-/// So many are remembered; a power of two.
-const RECENT: usize = 64;
-
-/// Where an instruction is remembered.
-#[inline]
-fn place(op: Opcode, tiles: &[TileId]) -> usize {
-    let mix = |sum: usize, id: &TileId| sum.wrapping_mul(31).wrapping_add(id.number());
-    tiles.iter().fold(op.index(), mix) % RECENT
 }
 
 impl State {
-    /// Issues an instruction again that was issued on the same tiles, where nothing has happened to any tile since; tells
-    /// whether it was.
+    /// Issues an instruction again that was issued on the same tiles as they are now; tells whether it was.
     #[inline]
-    pub fn again(&mut self, op: Opcode, form: Form, tiles: &[TileId]) -> Result<bool> {
-        let known = self.recent.get(place(op, tiles)).and_then(Option::as_ref).filter(|known| {
-            (known.op, known.form, known.epoch) == (op, form, self.engine.epoch()) && known.tiles[..] == *tiles
-        });
-        let Some(ticket) = known.map(|known| known.ticket) else { return Ok(false) };
-        let done = self.engine.again(ticket)?;
+    pub fn reissue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<bool> {
+        let done = self.engine.reissue_on(inst, tiles)?;
         Ok(done.map(|done| keep(&mut self.warnings, done)).is_some())
-    }
-
-    /// Remembers the instruction that was issued.
-    pub fn remember(&mut self, op: Opcode, form: Form, tiles: &[TileId]) {
-        let epoch = self.engine.epoch();
-        let recent = self.engine.ticket().map(|ticket| Recent { op, form, tiles: tiles.into(), epoch, ticket });
-        self.recent.resize(RECENT, None);
-        if let Some(slot) = self.recent.get_mut(place(op, tiles)) {
-            *slot = recent;
-        }
     }
 
     /// Issues an instruction; what the rules have against it is kept the first time.
@@ -94,28 +56,19 @@ impl State {
         Ok(())
     }
 
-    /// TLOAD.
-    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<()> {
-        keep(&mut self.warnings, self.engine.load(tile, view, bytes)?);
-        Ok(())
-    }
-
-    /// An instruction with a view. Undefined bytes are written as 0, with a warning.
-    pub fn transfer(&mut self, inst: Inst, tiles: &[(Role, TileId)], bytes: &mut [u8]) -> Result<()> {
+    /// Issues an instruction with a view of `bytes`. Undefined bytes are written as 0, with a warning.
+    pub fn transfer(
+        &mut self,
+        mut inst: Inst,
+        tiles: &[(Role, TileId)],
+        view: GlobalArg,
+        bytes: &mut [u8],
+    ) -> Result<()> {
+        inst.global = Some(view);
         let done = self.engine.transfer(inst, tiles, bytes)?;
         keep(&mut self.warnings, done);
-        if let (true, Some((_, tile))) = (done.stored_undefined, tiles.first()) {
+        if let (true, Some((_, tile))) = (done.stored_undefined, tiles.iter().find(|t| t.0 == Role::Src)) {
             self.warnings.push(self.engine.undefined_stored(*tile, 0)?.0);
-        }
-        Ok(())
-    }
-
-    /// TSTORE. Undefined bytes are written as 0, with a warning.
-    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<()> {
-        let done = self.engine.store(tile, view, bytes)?;
-        keep(&mut self.warnings, done);
-        if done.stored_undefined {
-            self.warnings.push(self.engine.undefined_stored(tile, 0)?.0);
         }
         Ok(())
     }
@@ -197,7 +150,7 @@ impl TileOptions {
 impl Machine {
     /// A machine with nothing in its memories.
     pub fn new(profile: Profile) -> Self {
-        let state = State { engine: Engine::new(profile, true), warnings: Vec::new(), recent: Vec::new() };
+        let state = State { engine: Engine::new(profile, true), warnings: Vec::new() };
         Machine(Arc::new(Core { profile, state: Mutex::new(state) }))
     }
 

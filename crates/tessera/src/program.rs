@@ -178,15 +178,23 @@ impl Program {
         self.with_locations(found)
     }
 
-    /// `capacity` of every function without a caller.
+    /// `capacity` of every function that is not called. An operation that was refused leaves nothing to place: a function
+    /// that reaches one is not asked.
     fn check_capacity(&self, found: &mut Vec<Diagnostic>) {
         let module = self.module();
-        // A tile that is too big by itself has been reported; what is alive with it is no news.
-        if found.iter().any(|d| d.is_error() && d.rule.starts_with("tile-")) {
-            return;
-        }
         let called: Vec<_> = module.funcs.iter().flat_map(Func::callees).collect();
+        // The functions that errors are in; an error outside of all of them, a type's, may be about any.
+        let within = |at: Span| self.extents().iter().find(|(_, whole)| (whole.start..whole.end).contains(&at.start));
+        let refused: Vec<Option<NameId>> = found
+            .iter()
+            .filter(|d| d.is_error())
+            .map(|d| d.span.and_then(within).and_then(|(name, _)| *name))
+            .collect();
         for func in module.funcs.iter().filter(|f| !called.contains(&f.name)) {
+            let reached = module.reachable(&[func.name]);
+            if refused.iter().any(|name| name.is_none_or(|name| reached.contains(&name))) {
+                continue;
+            }
             let Ok(inlined) = inline(module, func) else { continue };
             let placed = tessera_race::place(module, &inlined, self.profile(), &[], None);
             found.extend(placed.err().map(|diagnostic| *diagnostic));

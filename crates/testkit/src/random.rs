@@ -1,5 +1,10 @@
 //! Numbers that look random and are the same every time: a test must not depend on anything but its seed.
 
+/// How many of so many rounds a test runs: under Miri, which takes a thousand times as long, one in 40.
+pub fn rounds(all: usize) -> usize {
+    if cfg!(miri) { all.div_ceil(40) } else { all }
+}
+
 /// A small generator (splitmix64).
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);

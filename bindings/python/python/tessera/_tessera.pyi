@@ -6,7 +6,7 @@ from _typeshed import SupportsGetItem
 from os import PathLike
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 
-__all__ = ["__version__", "Argument", "Diagnostic", "Equivalence", "Kernel", "Layout", "Machine", "Plan", "Program", "Races", "Tile", "Timeline", "Trace", "compare_kernel", "element_type", "explain", "instruction", "instructions", "main", "nearest", "stub"]
+__all__ = ["__version__", "Argument", "Diagnostic", "Equivalence", "Kernel", "Layout", "Machine", "Plan", "Program", "Races", "Tile", "Timeline", "Trace", "compare_kernel", "element_type", "explain", "instruction", "instructions", "main", "nearest"]
 
 __version__: Final[str]
 
@@ -533,9 +533,4 @@ def main(args: SupportsGetItem[int, str]) -> int:
 def nearest(name: str, names: SupportsGetItem[int, str]) -> str | None:
     """
     The name that is meant by a misspelt one, if one is near.
-    """
-
-def stub() -> str:
-    """
-    The stub file of `tessera.instructions`.
     """

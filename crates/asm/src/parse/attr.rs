@@ -320,6 +320,11 @@ impl<'a> Parser<'a> {
         Ok(one_line(text).trim().to_string())
     }
 
+    /// Whether `loc(…)` is next.
+    pub(super) fn at_location(&mut self) -> bool {
+        self.at_word("loc") && self.second().kind == Tok::LParen
+    }
+
     /// A location that nothing is made of.
     pub(super) fn skip_location(&mut self) -> Res<()> {
         if self.at_word("loc") {

@@ -15,6 +15,57 @@ use tessera_ir::{BlockId, CmpPred, FloatPred, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Role, Shape, Text};
 
+/// An operand of the assembler's definition, by the roles that it may have in a row.
+#[derive(Clone, Copy, PartialEq)]
+struct Part {
+    roles: &'static [Role],
+    is_optional: bool,
+}
+
+/// Which operands, by their places in the text, a row reads and writes.
+struct Ordered {
+    op: Opcode,
+    ins: Vec<usize>,
+    outs: Vec<usize>,
+}
+
+const fn one(roles: &'static [Role]) -> Part {
+    Part { roles, is_optional: false }
+}
+
+const fn maybe(roles: &'static [Role]) -> Part {
+    Part { roles, is_optional: true }
+}
+
+/// Orders that are not sources first (isa/today.md 3).
+const DIALECT_ORDER: &[(&str, &[Part])] = {
+    use Role::*;
+    &[
+        (
+            "tload",
+            &[
+                one(&[Global]),
+                one(&[Dst]),
+                maybe(&[Fill]),
+                maybe(&[LeftPadding]),
+                maybe(&[RightPadding]),
+                maybe(&[InitCondition]),
+            ],
+        ),
+        ("tmov", &[one(&[Src]), one(&[Dst]), maybe(&[Fp, Tmp]), maybe(&[Quant])]),
+        ("tstore", &[one(&[Src]), one(&[Global]), maybe(&[Fp]), maybe(&[Quant])]),
+        ("textract", &[one(&[Src, Src0]), one(&[Row]), one(&[Col]), one(&[Dst]), maybe(&[Fp]), maybe(&[Quant])]),
+        ("tinsert", &[one(&[Src]), one(&[Row]), one(&[Col]), one(&[Dst]), maybe(&[Fp]), maybe(&[Quant])]),
+        ("tpow", &[one(&[Src0]), one(&[Src1]), one(&[Dst]), maybe(&[Tmp])]),
+        ("tpows", &[one(&[Src]), one(&[Scalar]), one(&[Dst]), maybe(&[Tmp])]),
+        ("trsqrt", &[one(&[Src]), one(&[Dst]), maybe(&[Tmp])]),
+        ("tgather", &[one(&[Src]), one(&[Dst]), maybe(&[Cdst]), maybe(&[Idx]), maybe(&[Tmp]), maybe(&[Scalar])]),
+        ("tscatter", &[one(&[Src]), one(&[Dst]), maybe(&[Idx])]),
+        ("mgather", &[one(&[Global]), one(&[Idx]), one(&[Dst])]),
+        ("tsetval", &[one(&[Dst]), one(&[Index]), one(&[Scalar])]),
+    ]
+};
+
 #[derive(Default)]
 pub(super) struct Generic {
     pub name: String,
@@ -125,6 +176,20 @@ impl Parser<'_> {
     fn generic_pto(&mut self, results: &Results, op: Opcode, mut g: Generic) -> Res<()> {
         let mut w = Written::default();
         let segments = g.take("operandSegmentSizes").map(|e| e.value);
+        if results.names.is_empty()
+            && let Some(order) = self.dialect_order(op, &g, segments.as_ref())
+        {
+            let mut operands = std::mem::take(&mut g.operands);
+            let outs = order.outs.iter().map(|n| operands[*n]).collect();
+            w.ins = order.ins.iter().map(|n| operands[*n]).collect();
+            operands.clear();
+            w.outs = Some(outs);
+            let op = order.op;
+            w.entries = g.entries;
+            named(&mut w.entries, op.info().attrs);
+            w.loc = g.loc;
+            return self.build(results, op, TextForm::Ssa, &mut w);
+        }
         if results.names.is_empty() {
             let total = g.operands.len();
             let forms = op.shapes();
@@ -150,6 +215,70 @@ impl Parser<'_> {
         named(&mut w.entries, op.info().attrs);
         w.loc = g.loc;
         self.build(results, op, TextForm::Ssa, &mut w)
+    }
+
+    /// The operands of an instruction whose definition has its destination before optional operands (isa/today.md 3), by
+    /// what the row reads and writes. Segments tell which are there; without them the number and the types do.
+    fn dialect_order(&self, op: Opcode, g: &Generic, segments: Option<&Attr>) -> Option<Ordered> {
+        let all: &[Part] = DIALECT_ORDER.iter().find(|(name, _)| *name == op.mnemonic())?.1;
+        let counts: Option<Vec<usize>> = match segments {
+            Some(Attr::List(list)) if list.len() <= all.len() => {
+                let count = |a: &Attr| if let Attr::Int(n, _) = a { usize::try_from(*n).ok() } else { None };
+                list.iter().map(count).collect()
+            }
+            Some(_) => return None,
+            None => None,
+        };
+        let total = g.operands.len();
+        let given = |counts: &[usize]| -> Option<Vec<Part>> {
+            let parts = all.iter().zip(counts).flat_map(|(part, n)| std::iter::repeat_n(*part, *n));
+            let parts: Vec<Part> = parts.collect();
+            (parts.len() == total).then_some(parts)
+        };
+        let written = match counts {
+            Some(counts) => given(&counts)?,
+            None => {
+                // Optional operands may be left out; the first choice whose types fit some shape is meant.
+                let optional = all.iter().filter(|part| part.is_optional).count() as u32;
+                (0..1u32 << optional).rev().find_map(|mask| {
+                    let mut bit = 0;
+                    let counts: Vec<usize> = all
+                        .iter()
+                        .map(|part| {
+                            if !part.is_optional {
+                                return 1;
+                            }
+                            bit += 1;
+                            usize::from(mask & (1 << (bit - 1)) != 0)
+                        })
+                        .collect();
+                    let parts = given(&counts)?;
+                    self.shape_of(op, &parts, g).map(|_| parts)
+                })?
+            }
+        };
+        self.shape_of(op, &written, g)
+    }
+
+    /// The operands in the order of a shape that has exactly these, with types that play their roles.
+    fn shape_of(&self, op: Opcode, parts: &[Part], g: &Generic) -> Option<Ordered> {
+        let rows = [Some(op), Opcode::parse(&format!("{}_fp", op.mnemonic()))];
+        rows.into_iter().flatten().find_map(|op| {
+            op.shapes().iter().find_map(|shape| {
+                let place = |role: &Role| parts.iter().position(|part| part.roles.contains(role));
+                let ins = shape.ins.iter().map(place).collect::<Option<Vec<_>>>()?;
+                let outs = shape.outs.iter().map(place).collect::<Option<Vec<_>>>()?;
+                let mut used: Vec<usize> = ins.iter().chain(&outs).copied().collect();
+                used.sort_unstable();
+                used.dedup();
+                let plays = |(role, n): (&Role, &usize)| {
+                    g.ins.get(*n).is_some_and(|(id, _)| self.module.types.get(*id).plays(*role))
+                };
+                let fits = shape.ins.iter().zip(&ins).all(plays) && shape.outs.iter().zip(&outs).all(plays);
+                (fits && used.len() == parts.len() && used.len() == shape.ins.len() + shape.outs.len())
+                    .then_some(Ordered { op, ins, outs })
+            })
+        })
     }
 
     fn generic_other(&mut self, results: &Results, name: &'static str, g: Generic) -> Res<()> {

@@ -1,12 +1,14 @@
 //! Instructions in their three forms (syntax.md 2): what is written, before the table says what it means.
 
-use super::attr::Entry;
+use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
-use super::{Parser, Raw, Raws, Res, Results, TypeAt, Types};
+use super::{Failed, Parser, Raw, Raws, Res, Results, TypeAt, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
 use tessera_ir::{Op, OpKind, TextForm};
-use tessera_isa::ops::{Opcode, Role};
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role, fill_of};
+use tessera_isa::sem::Sem;
 
 /// The types of an SSA or assembly instruction.
 #[derive(Debug, Default)]
@@ -52,8 +54,95 @@ impl Parser<'_> {
     ) -> Res<()> {
         let mut written = Written { entries, ..Written::default() };
         self.written(&mut written)?;
+        let op = self.by_clauses(op, &mut written)?;
         self.split_outs(results, op, &mut written);
+        if self.takes_views(op, &written) {
+            return self.keep_other(results, op.mnemonic(), written);
+        }
+        let extents = |raw: Option<&Raw>| {
+            let id = raw.and_then(|raw| self.raw_type(raw))?;
+            self.module.types.get(id).tile().map(|tile| [tile.rows, tile.cols])
+        };
+        let ends = extents(written.ins.first()).zip(extents(written.outs.iter().flatten().next()));
+        let op = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
         self.build(results, op, form, &mut written)
+    }
+
+    /// Whether the indices of a table lie in global memory, which is read and does not run (isa/today.md 6.7).
+    fn takes_views(&self, op: Opcode, w: &Written) -> bool {
+        let is_view =
+            |raw: &Raw| self.raw_type(raw).is_some_and(|id| self.module.types.get(id).global_elem().is_some());
+        let views = w.ins.iter().filter(|raw| is_view(raw)).count();
+        let is_table = op.info().attrs.contains(&AttrName::GatherOob);
+        is_table && views > 1 || matches!(op.info().sem, Sem::Prints) && views > 0
+    }
+
+    /// The row that the clauses mean: `fp %f` is an operand of the `_fp` row, `pre_quant %q` the last operand, and a word
+    /// behind the types the axis of a pattern (isa/today.md 3).
+    fn by_clauses(&mut self, op: Opcode, w: &mut Written) -> Res<Opcode> {
+        let mut take = |key: &str| {
+            let at =
+                w.entries.iter().position(|e| e.key == key && matches!(e.value, Attr::Operand(_) | Attr::Str(_)))?;
+            Some(w.entries.remove(at))
+        };
+        let (fp, quant, axis) = (take("fp"), take("pre_quant"), take("axis"));
+        if let (Some(fp), Some(quant)) = (&fp, &quant) {
+            let text = format!("{op} is quantized by fp and by pre_quant");
+            let found = Diagnostic::error("syntax-duplicate", text).at(quant.span(), "again");
+            self.push(found.and_at(fp.span(), "first written here").help("remove one of them"));
+            return Err(Failed);
+        }
+        if let Some(Entry { value: Attr::Operand(raw), .. }) = quant {
+            w.ins.push(raw);
+        }
+        let has_parameters = op.form(Form::VectorQuant).map(|_| op);
+        let by_column = || has_parameters.or_else(|| Opcode::parse(&format!("{}_fp", op.mnemonic())));
+        if let Some(Entry { value: Attr::Operand(raw), key_span, .. }) = fp {
+            let Some(by_column) = by_column() else {
+                let text = format!("{op} has no clause fp");
+                return self.fail("syntax-attribute", key_span, text, "leave it out");
+            };
+            w.ins.insert(w.ins.len().min(1), raw);
+            return Ok(by_column);
+        }
+        // `tmov ins(%s, %f : S, F)`: a second tile is one of parameters.
+        if let [_, second] = w.ins.as_slice()
+            && !op.shapes().iter().any(|s| matches!(s.ins.as_slice(), [_, role] if role.kind() == Kind::Tile))
+            && self.raw_type(second).is_some_and(|id| self.module.types.get(id).is_tile())
+            && let Some(by_column) = by_column().filter(|_| w.outs.is_some())
+        {
+            return Ok(by_column);
+        }
+        let Some(Entry { value: Attr::Str(word), value_span, .. }) = axis else {
+            let has_pattern = w.entries.iter().any(|e| e.key == AttrName::MaskPattern.name());
+            return Ok(op.along("row").filter(|_| has_pattern && w.ins.len() == 1).unwrap_or(op));
+        };
+        if !matches!(word.as_str(), "row" | "col") {
+            let text = format!("{} is no axis", shown(&word));
+            return self.fail("syntax-attribute", value_span, text, "write \"row\" or \"col\"");
+        }
+        Ok(op.along(&word).unwrap_or(op))
+    }
+
+    /// What stands behind the operands or their types in a group: `fp %f : F`, `pre_quant %q : i64`, `no_tmp`, `"row"`.
+    fn clauses(&mut self, entries: &mut Vec<Entry>) -> Res<()> {
+        loop {
+            let key_span = self.tok.span;
+            let key = match self.tok.kind {
+                Tok::Word if matches!(self.here(), "fp" | "pre_quant") => self.here().to_string(),
+                Tok::Word if self.here() == "no_tmp" => {
+                    self.bump();
+                    continue;
+                }
+                _ => return Ok(()),
+            };
+            self.bump();
+            let start = self.tok.span;
+            let mut raw = self.operand()?;
+            self.expect(Tok::Colon, "`:` and the type")?;
+            raw.ty = Some(self.ty()?);
+            entries.push(Entry { key, key_span, value: Attr::Operand(raw), value_span: start.to(self.prev) });
+        }
     }
 
     pub(super) fn written(&mut self, w: &mut Written) -> Res<()> {
@@ -104,10 +193,11 @@ impl Parser<'_> {
             if !self.at(Tok::LBrace) || out.is_empty() || entries.is_none() {
                 out.push(self.operand()?);
             }
-            if self.at(Tok::LBrace)
-                && let Some(entries) = &mut entries
-            {
-                self.attributes(entries)?;
+            if let Some(entries) = &mut entries {
+                self.clauses(entries)?;
+                if self.at(Tok::LBrace) {
+                    self.attributes(entries)?;
+                }
             }
             if self.eat(Tok::Colon) {
                 let wanted = out.len() - untyped;
@@ -122,8 +212,17 @@ impl Parser<'_> {
                     raw.ty = Some(self.ty()?);
                 }
                 untyped = out.len();
+                if let Some(entries) = &mut entries {
+                    self.clauses(entries)?;
+                }
             }
             if !self.eat(Tok::Comma) {
+                break;
+            }
+            if let (Tok::Str, Some(entries)) = (self.tok.kind, &mut entries) {
+                let span = self.bump().span;
+                let value = Attr::Str(unquote(self.slice(span)));
+                entries.push(Entry { key: "axis".into(), key_span: span, value, value_span: span });
                 break;
             }
             if matches!(self.tok.kind, Tok::Bang | Tok::Word) {
@@ -190,6 +289,11 @@ impl Parser<'_> {
     pub(super) fn other(&mut self, results: &Results, name: &'static str) -> Res<()> {
         let mut w = Written::default();
         self.written(&mut w)?;
+        self.keep_other(results, name, w)
+    }
+
+    /// The operation with its operands and attributes.
+    fn keep_other(&mut self, results: &Results, name: &'static str, mut w: Written) -> Res<()> {
         let count = w.count() + usize::from(w.init.is_some());
         let mut result_types = Types::new();
         match &w.signature {

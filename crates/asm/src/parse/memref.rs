@@ -28,6 +28,7 @@ impl Parser<'_> {
             "memref.dealloc" => Self::dealloc,
             "memref.cast" => Self::cast_memref,
             "memref.reinterpret_cast" => Self::reinterpret,
+            "memref.subview" => Self::subview_memref,
             "pto.bind_tile" => Self::bind_tile,
             "pto.pointer_cast" => Self::pointer_cast,
             _ => return None,
@@ -150,7 +151,12 @@ impl Parser<'_> {
         let open = self.expect(Tok::LParen, "`(` and the address")?.span;
         let addr = self.operand()?;
         self.close(Tok::RParen, open)?;
-        let valid = if self.at(Tok::LBracket) { self.list()? } else { Raws::new() };
+        let mut valid = if self.at(Tok::LBracket) { self.list()? } else { Raws::new() };
+        // Lowered text has no brackets.
+        while self.at(Tok::Percent) && !self.tok.first {
+            valid.push(self.operand()?);
+            self.eat(Tok::Comma);
+        }
         let entries = self.optional_dictionary()?;
         self.expect(Tok::Colon, "`:` and the type")?;
         let ty = self.ty()?;
@@ -233,6 +239,7 @@ impl Parser<'_> {
         let mut lists = lists.into_iter();
         let mut next = || lists.next().unwrap_or_default();
         let strides = Strides { offset: next(), sizes: next(), strides: next() };
+        self.optional_dictionary()?;
         self.expect(Tok::Colon, "`:` and the types")?;
         src.ty = Some(self.ty()?);
         self.expect_word("to")?;
@@ -247,6 +254,34 @@ impl Parser<'_> {
             return self.window_of(results, value, &strides);
         }
         self.view_of(results, value, &strides, to)
+    }
+
+    /// `memref.subview %v[0, 0] [16, 16] [1, 1] : A to B`: in global memory a window of a view.
+    fn subview_memref(&mut self, results: &Results) -> Res<()> {
+        let mut src = self.operand()?;
+        let (offsets, sizes, steps) = (self.list()?, self.list()?, self.list()?);
+        self.optional_dictionary()?;
+        self.expect(Tok::Colon, "`:` and the types")?;
+        src.ty = Some(self.ty()?);
+        self.expect_word("to")?;
+        let to = self.ty()?;
+        self.tail(&mut Vec::new())?;
+        let span = results.start.to(self.prev);
+        if offsets.len() != sizes.len() || steps.iter().any(|raw| self.constant_of(raw) != Some(1)) {
+            let text = "a window of a memref has as many offsets as sizes, and steps of 1";
+            return self.fail("operand-count", span, text, "write one of each per dimension, and 1 for each step");
+        }
+        let Some(src) = self.resolve(&src, Role::Global, None) else { return Ok(()) };
+        if src.arg.value().and_then(|v| self.type_of_value(v)).is_some_and(Type::is_tile) {
+            let text = "a window of a tile is taken with pto.subview";
+            return self.fail("memref-space", span, text, "write pto.subview %t[%r, %c] sizes [n, m]");
+        }
+        let index = self.common.index;
+        let mut operands = vec![src];
+        for raw in offsets.iter().chain(&sizes) {
+            operands.extend(self.resolve(raw, Role::Number, Some(index)));
+        }
+        self.made(results, Opcode::PartitionView, &operands, to)
     }
 
     /// In global memory: a view, whose offset counts from the start of what was given to the kernel.

@@ -5,10 +5,12 @@ use super::region::BlockArg;
 use super::{Parser, Res, Types};
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::cores::{KERNEL_KIND, kind_of};
-use tessera_ir::{BlockId, Def, Func, OpKind};
+use tessera_ir::{BlockId, Def, Func, NameId, OpKind};
 use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 
 #[derive(Default)]
@@ -151,10 +153,56 @@ impl Parser<'_> {
             }
         }
         self.need(Tok::LBrace, "`{`")?;
+        let before = std::mem::replace(&mut self.module_start, self.module.funcs.len());
+        self.renamed.push(FxHashMap::default());
         let body = self.module_body(start);
+        self.rename_calls();
+        self.module_start = before;
         self.inherited.truncate(outer);
         body?;
         self.skip_location()
+    }
+
+    /// Calls and peers in a module mean its own functions first.
+    fn rename_calls(&mut self) {
+        let renamed = self.renamed.pop().unwrap_or_default();
+        if renamed.is_empty() {
+            return;
+        }
+        let names = &self.module.names;
+        for op in self.module.funcs.iter_mut().skip(self.module_start).flat_map(|f| &mut f.ops) {
+            if let OpKind::Call(name) = &mut op.kind {
+                *name = renamed.get(name).copied().unwrap_or(*name);
+            }
+            let Some(attrs) = op.attrs.as_deref_mut() else { continue };
+            for (_, text) in attrs.names.iter_mut().filter(|(key, _)| *key == AttrName::PeerFunc) {
+                let known = names.find(text.trim_start_matches('@').trim_matches('"'));
+                if let Some(own) = known.and_then(|name| renamed.get(&name)) {
+                    *text = format!("@{}", names.text(*own));
+                }
+            }
+        }
+    }
+
+    /// The name of a function: one that another module has gets a number.
+    fn own_name(&mut self, name: NameId) -> NameId {
+        let is_own = self.module.funcs.iter().skip(self.module_start).any(|f| f.name == name);
+        if !self.functions.contains_key(&name) || is_own || self.renamed.len() < 2 {
+            return name;
+        }
+        let text = self.module.names.text(name).to_string();
+        let mut n = 2;
+        let own = loop {
+            let own = self.module.names.intern(&format!("{text}_{n}"));
+            if !self.functions.contains_key(&own) {
+                break own;
+            }
+            n += 1;
+        };
+        if let Some(renamed) = self.renamed.last_mut() {
+            renamed.insert(name, own);
+        }
+        own
     }
 
     fn module_body(&mut self, start: Span) -> Res<()> {
@@ -328,6 +376,7 @@ impl Parser<'_> {
     /// Starts the function of a head: name, arguments and attributes.
     fn begin_function(&mut self, head: &Head, span: Span) {
         let name = self.name_of(head.name);
+        let name = self.own_name(name);
         self.name = Some(name);
         if let Some(first) = self.functions.insert(name, span) {
             let text = format!("@{} is defined twice", shown(self.module.names.text(name)));
@@ -348,11 +397,12 @@ impl Parser<'_> {
         }
         for entry in &head.entries {
             match (entry.key.as_str(), &entry.value) {
-                ("pto.entry", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
-                ("pto.entry", Attr::Bool(false)) => {}
+                ("pto.entry" | "pto.kernel", Attr::Unit | Attr::Bool(true)) => self.func.is_entry = true,
+                ("pto.entry" | "pto.kernel", Attr::Bool(false)) => {}
                 (key, _) => {
                     self.is_kind(entry);
-                    if !key.contains('.') && key != "sym_visibility" {
+                    let is_known = matches!(key, "sym_visibility" | "loop_depth" | "postupdate" | "tail");
+                    if !key.contains('.') && !is_known {
                         let what = format!("a function does not know the attribute {}, which is kept", shown(key));
                         self.push(
                             Diagnostic::warning("unknown-attribute", what)

@@ -43,8 +43,12 @@ pub(super) struct Scope {
     pub poisoned: FxHashSet<ValueId>,
     /// Values that a listing's `tassign` has named before they are defined.
     pub forward: FxHashSet<ValueId>,
+    /// The same values, also after they were defined.
+    pub named_first: FxHashSet<ValueId>,
     /// What a reinterpreted memref counts its offset from: the value that its chain of casts starts with.
     pub bases: rustc_hash::FxHashMap<ValueId, ValueId>,
+    /// Windows of views whose type is inferred: a use may say more, and has leading extents of 1 as it likes.
+    pub windows: FxHashSet<ValueId>,
     /// Inputs of a listing whose type is only the usual one for their role, with that.
     pub defaulted: rustc_hash::FxHashMap<ValueId, Role>,
 }
@@ -263,6 +267,12 @@ impl Parser<'_> {
                 let fits = |(a, b): (&Option<u64>, &Option<u64>)| a.is_none() || b.is_none() || a == b;
                 a.elem == b.elem && a.dims.len() == b.dims.len() && a.dims.iter().zip(&b.dims).all(fits)
             }
+            (Type::View(a), Type::View(b)) if a.partition && b.partition && self.scope.windows.contains(&value) => {
+                // Constants of another rank are upper bounds.
+                let fits = |(a, b): (&Option<u64>, &Option<u64>)| a.zip(*b).is_none_or(|(a, b)| a <= b);
+                let (own, other) = (without_ones(&a.dims), without_ones(&b.dims));
+                a.elem == b.elem && own.len() == other.len() && own.iter().zip(other).all(fits)
+            }
             (Type::View(a), Type::View(b)) => a.elem == b.elem && rank_of(&b.dims) == Some(a.dims.len()),
             _ => false,
         }
@@ -312,6 +322,12 @@ pub(super) fn rank_of(dims: &[Option<u64>]) -> Option<usize> {
         [Some(rank @ 2..=5)] => Some(*rank as usize),
         _ => None,
     }
+}
+
+/// The extents behind leading ones.
+fn without_ones(dims: &[Option<u64>]) -> &[Option<u64>] {
+    let ones = dims.iter().take(dims.len().saturating_sub(1)).take_while(|n| **n == Some(1)).count();
+    dims.get(ones..).unwrap_or_default()
 }
 
 fn input_def(role: Role) -> Def {

@@ -4,29 +4,62 @@
 use super::attr::Entry;
 use super::{Parser, Raw, Raws, Res, Results, Types};
 use crate::lex::Tok;
-use tessera_ir::{BlockId, Op, OpKind, TextForm};
+use crate::print::print_type;
+use tessera_ir::{BlockId, Op, OpKind, ScalarType, StackSlots, TextForm, Type};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Role};
+use tessera_isa::ops::{IdArray, Opcode, Role};
+use tessera_isa::sem::{Fifo, Sem};
 
 impl Parser<'_> {
     /// Does what follows the mnemonic have a shape of its own?
     pub(super) fn at_opaque(&self) -> bool {
-        matches!(self.tok.kind, Tok::LParen | Tok::LBrace | Tok::LBracket | Tok::Less | Tok::Arrow | Tok::Str)
-            && !(self.tok.first && self.at(Tok::Str))
+        let may_start = matches!(self.tok.kind, Tok::Str | Tok::Hash | Tok::Less);
+        matches!(
+            self.tok.kind,
+            Tok::LParen | Tok::LBrace | Tok::LBracket | Tok::Less | Tok::Arrow | Tok::Str | Tok::Hash
+        ) && !(self.tok.first && may_start)
+    }
+
+    /// Whether an operation on FIFOs hands on views of global memory, which are read and do not run (isa/today.md 7.2).
+    pub(super) fn has_entries(&self, opcode: Opcode) -> bool {
+        let Sem::Fifo(part) = opcode.info().sem else { return false };
+        let rest = self.text.get(self.prev.end as usize..).unwrap_or_default();
+        let mut lines = rest.split('\n');
+        let first = lines.next().unwrap_or_default();
+        let goes_on = |line: &&str| line.trim_start().starts_with(['(', '{', ':', ',', '-', ')']);
+        let mut all = std::iter::once(first).chain(lines.take_while(goes_on)).take(64);
+        match part {
+            Fifo::Initialize(_) => all.any(|line| line.contains("gm_slot_tensor")),
+            Fifo::Push(_) | Fifo::Pop(_) | Fifo::Free(_) => all.any(|line| line.contains("tensor_view<")),
+            _ => false,
+        }
     }
 
     /// `pto.NAME {…} (k = %a : T, …) {…} : T -> T`, in any order; the mnemonic has been read.
     pub(super) fn opaque(&mut self, results: &Results, name: &'static str) -> Res<()> {
         let start = self.prev;
         let (mut raws, mut entries, mut types) = (Raws::new(), Vec::new(), Types::new());
+        // Places of elements have no types in the text.
+        let mut places = 0..0;
         loop {
+            // Words behind the operands are the operation's, but a location is not, nor the next statement.
+            let at_location = self.at_location();
+            let starts = self.tok.first && (self.starts_statement() || self.at_next_statement());
             match self.tok.kind {
-                Tok::LBrace if name == "vecscope" => self.skip_region()?,
+                Tok::LBrace if matches!(name, "vecscope" | "strict_vecscope" | "section.simt" | "fusion_region") => {
+                    self.skip_region()?
+                }
                 Tok::LBrace => self.attributes(&mut entries)?,
                 Tok::LParen => {
                     self.labelled(&mut raws)?;
                 }
-                Tok::LBracket => self.bracketed(&mut raws)?,
+                Tok::LBracket => {
+                    let first = raws.len();
+                    self.bracketed(&mut raws)?;
+                    if IdArray::parse(name).is_some() {
+                        places = first..raws.len();
+                    }
+                }
                 Tok::Less => {
                     self.attr()?;
                 }
@@ -34,21 +67,28 @@ impl Parser<'_> {
                     self.bump();
                 }
                 Tok::Percent | Tok::Int | Tok::Minus if !self.tok.first => raws.push(self.operand()?),
-                Tok::Comma => {
+                Tok::Comma | Tok::Equal if !self.tok.first => {
                     self.bump();
                 }
-                Tok::Word if !self.tok.first && matches!(self.here(), "ins" | "outs") => {
+                // Words and groups of their own: `nd2nz`, `shape(%n, %n)`.
+                Tok::Word if !at_location && !starts => {
+                    self.bump();
+                }
+                Tok::Hash if !self.tok.first => {
+                    self.attr()?;
+                }
+                Tok::Float if !self.tok.first => {
                     self.bump();
                 }
                 Tok::Colon => {
                     self.bump();
-                    let mut given = self.type_list()?;
-                    while self.eat(Tok::Comma) {
-                        given.push(self.ty()?);
-                    }
-                    let untyped = raws.iter_mut().filter(|raw| raw.ty.is_none());
-                    untyped.zip(&given).for_each(|(raw, ty)| raw.ty = Some(*ty));
-                    if raws.is_empty() {
+                    let given = self.worded_types()?;
+                    let untyped =
+                        raws.iter_mut().enumerate().filter(|(n, raw)| raw.ty.is_none() && !places.contains(n));
+                    untyped.zip(&given).for_each(|((_, raw), ty)| raw.ty = Some(*ty));
+                    // The type of what is made stands alone; extents are numbers.
+                    if raws.is_empty() || name == "alloc_multi_tile" {
+                        raws.iter_mut().for_each(|raw| raw.ty = None);
                         types = given;
                     }
                 }
@@ -59,14 +99,91 @@ impl Parser<'_> {
                 _ => break,
             }
         }
-        if types.is_empty() && IdArray::parse(name) == Some(IdArray::Get) {
+        let array = IdArray::parse(name);
+        if types.is_empty() && array == Some(IdArray::Get) {
             types.push((self.common.index, start));
+        }
+        if let Some(how) = array.filter(|how| *how != IdArray::Declare) {
+            self.check_element(how, &raws, &types, start)?;
+        }
+        // Extents are numbers.
+        if types.is_empty() && name == "get_validshape" {
+            types.extend(results.names.iter().map(|_| (self.common.index, start)));
         }
         if types.is_empty() && !results.names.is_empty() {
             return self.expected("`->` and the type of the result");
         }
         let loc = self.tail(&mut entries)?;
         self.keep(results, name, start, (&raws, entries, types), loc)
+    }
+
+    /// An element of a local array or struct: as many places as dimensions, a path to a scalar, and its type
+    /// (isa/today.md 4.3).
+    fn check_element(&mut self, how: IdArray, raws: &Raws, types: &Types, start: Span) -> Res<()> {
+        let [array, rest @ ..] = raws.as_slice() else { return Ok(()) };
+        let slots = self.raw_type(array).and_then(|id| self.module.types.get(id).stack_slots());
+        let span = start.to(self.prev);
+        let Some(slots) = slots else { return Ok(()) };
+        let places = rest.len() - usize::from(how == IdArray::Set && !rest.is_empty());
+        let known: Option<Vec<i64>> = rest.iter().take(places).map(|raw| self.constant_of(raw)).collect();
+        if let StackSlots::Array { dims, .. } = &slots
+            && dims.len() != places
+        {
+            let text = format!("{places} indices are written for {} dimensions", dims.len());
+            return self.fail("operand-count", span, text, "write one index for each dimension");
+        }
+        let is_struct = matches!(slots, StackSlots::Struct(_));
+        let element = known.as_deref().map(|path| (slots.element(path), slots.type_at(path)));
+        match element {
+            None if is_struct => {
+                self.fail("struct-path", span, "the path of a field is not constant", "write numbers in brackets")
+            }
+            Some((Err((n, at)), _)) if is_struct => {
+                let text = format!("step {n} of the path, {at}, leads to no scalar field");
+                self.fail("struct-path", span, text, "write the numbers of fields down to a scalar")
+            }
+            Some((Err((n, at)), _)) if how != IdArray::Declare && slots.type_at(&[]) != Some(ScalarType::Index) => {
+                let text = format!("index {at} of dimension {n} is outside of the local array");
+                self.fail("local-bounds", span, text, "use an index inside the array")
+            }
+            _ => {
+                let of = slots.type_at(known.as_deref().unwrap_or_default());
+                let written = match how {
+                    IdArray::Set => rest.last().and_then(|raw| self.raw_type(raw)),
+                    _ => types.first().map(|(id, _)| *id),
+                };
+                let written = written.map(|id| self.module.types.get(id).clone());
+                let fits = |of: ScalarType| written.as_ref().is_none_or(|ty| *ty == Type::Scalar(of));
+                let is_ids = of == Some(ScalarType::Index);
+                if let Some(of) = of.filter(|of| !is_ids && !fits(*of)) {
+                    let text = format!("an element is {}, and another type is written", print_type(&Type::Scalar(of)));
+                    return self.fail("type-mismatch", span, text, "write the type of the element");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// `T, word, word T, word(T, T)`: types, with words between them.
+    fn worded_types(&mut self) -> Res<Types> {
+        let mut types = Types::new();
+        loop {
+            let is_word =
+                self.at(Tok::Word) && crate::types::scalar(self.here()).is_none() && !self.here().contains("memref");
+            if is_word && self.second().kind != Tok::Less && !self.tok.first {
+                self.bump();
+                if matches!(self.tok.kind, Tok::Comma | Tok::End | Tok::Eof) || self.tok.first {
+                    if !self.eat(Tok::Comma) {
+                        return Ok(types);
+                    }
+                    continue;
+                }
+            }
+            types.extend(self.type_list()?);
+            if !self.eat(Tok::Comma) {
+                return Ok(types);
+            }
+        }
     }
 
     /// The operation with its values, its attributes, and its text.
@@ -106,11 +223,26 @@ impl Parser<'_> {
         let mut words = Vec::new();
         while !self.at(Tok::RParen) {
             let is_word = self.at(Tok::Word) && self.second().kind == Tok::Equal;
-            words.push(is_word.then(|| self.bump().span));
-            if is_word {
+            if self.at(Tok::Word) && self.second().kind == Tok::LParen {
+                // `buf(%a, %b)`: a group, whose types stand behind with the others'.
                 self.bump();
+                let open = self.bump().span;
+                let group = self.operand_list(open, Tok::RParen)?;
+                words.extend(group.iter().map(|_| None));
+                out.extend(group);
+                if !self.at(Tok::Colon) {
+                    if self.eat(Tok::Comma) {
+                        continue;
+                    }
+                    break;
+                }
+            } else {
+                words.push(is_word.then(|| self.bump().span));
+                if is_word {
+                    self.bump();
+                }
+                out.push(self.operand()?);
             }
-            out.push(self.operand()?);
             if self.eat(Tok::Colon) {
                 for (n, raw) in out.iter_mut().skip(untyped).enumerate() {
                     if n > 0 {

@@ -31,6 +31,7 @@ impl Parser<'_> {
     /// An instruction with a shape of its own; the mnemonic has been read.
     pub(super) fn special(&mut self, results: &Results, opcode: Opcode, form: TextForm) -> Res<()> {
         let mut draft = Draft::default();
+        let mut is_inferred = false;
         match opcode.info().text {
             Text::Alloc => self.alloc_tile(&mut draft)?,
             Text::Assign => self.tassign(&mut draft, results)?,
@@ -43,7 +44,7 @@ impl Parser<'_> {
             Text::Partition => {
                 self.two_lists(&mut draft, ["offsets", "sizes"])?;
                 draft.entries = self.optional_dictionary()?;
-                self.first_and_result(&mut draft)?;
+                is_inferred = self.view_and_window(&mut draft)?;
             }
             Text::AddPtr => {
                 self.plays(&mut draft, Role::Global)?;
@@ -82,6 +83,7 @@ impl Parser<'_> {
                 draft.types.push(if self.eat(Tok::Colon) { self.ty()? } else { usual });
             }
             Text::Pipe(text) => self.pipe_text(&mut draft, results, opcode, text)?,
+            Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
             Text::Attributes | Text::Ignored => {}
             _ => {
                 self.synchronisation(&mut draft)?;
@@ -92,7 +94,11 @@ impl Parser<'_> {
             }
         }
         let loc = self.tail(&mut draft.entries)?;
-        self.finish_special(results, opcode, form, draft, loc)
+        self.finish_special(results, opcode, form, draft, loc)?;
+        if is_inferred && let Some(made) = results.names.first().and_then(|(name, _)| self.scope.find(*name)) {
+            self.scope.windows.insert(made);
+        }
+        Ok(())
     }
 
     /// Looks the operands up, checks that their types play their roles, and puts the operation into the block.
@@ -123,8 +129,10 @@ impl Parser<'_> {
             };
             let Some(operand) = self.resolve(raw, *role, usual) else { continue };
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
-                // Events take any role; they have no effect here.
-                if !ty.plays(*role) && *ty != Type::Event {
+                // Events take any role; they have no effect here. What is synchronised or given the address of the flags
+                // may be anything (sync.md 2, isa/today.md 3).
+                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events));
+                if !ty.plays(*role) && *ty != Type::Event && !any {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));
                     let text = format!("{role} of {opcode} cannot be {written}, which is {}", print_type(ty));
                     let _: Res<()> = self.fail("type-mismatch", raw.span, text, "give an operand of the right kind");
@@ -188,6 +196,7 @@ impl Parser<'_> {
         {
             let value = self.define(name, (super::UNKNOWN, raw.span), Def::Input, raw.span);
             self.scope.forward.insert(value);
+            self.scope.named_first.insert(value);
         }
     }
 
@@ -276,6 +285,37 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `all #pto.address_space<gm>`, `%v single_cache_line : T`, `#pto.fence_scope<gm>`.
+    fn hint(&mut self, draft: &mut Draft, opcode: Opcode, words: &[&str]) -> Res<()> {
+        loop {
+            let (start, at_location) = (self.tok.span, self.at_location());
+            match self.tok.kind {
+                Tok::Percent if !self.tok.first => {
+                    self.plays(draft, Role::Scalar)?;
+                    continue;
+                }
+                Tok::Word if !self.tok.first && !at_location => {
+                    self.bump();
+                }
+                Tok::Hash if !self.tok.first => {
+                    self.attr()?;
+                }
+                _ => break,
+            }
+            let span = start.to(self.prev);
+            let written = self.expand(self.slice(span));
+            if !words.contains(&written.as_str()) {
+                let text = format!("{opcode} does not know {}", shown(&written));
+                return self.fail("syntax-attribute", span, text, format!("write {}", words.join(" or ")));
+            }
+            draft.words.push(written);
+        }
+        if self.eat(Tok::Colon) {
+            self.operand_types(draft)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn plays(&mut self, draft: &mut Draft, role: Role) -> Res<Raw> {
         let raw = self.operand()?;
         draft.operands.push((role, raw));
@@ -290,6 +330,43 @@ impl Parser<'_> {
         }
         set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &types);
         Ok(types.into_iter().skip(draft.operands.len()).collect())
+    }
+
+    /// `: T [-> T]`: the types of a view and of its window. A window of another rank, or without a type, has the view's
+    /// rank and the extents that are constants (isa/today.md 3).
+    fn view_and_window(&mut self, draft: &mut Draft) -> Res<bool> {
+        self.expect(Tok::Colon, "`:` and the types")?;
+        let from = self.ty()?;
+        set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![from]);
+        self.write_rank(draft);
+        let written = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
+        let numbers: Vec<Raw> =
+            draft.operands.iter().filter(|(r, _)| *r == Role::Number).map(|(_, raw)| *raw).collect();
+        let rank = numbers.len() / 2;
+        let dims = written.and_then(|(id, _)| match self.module.types.get(id) {
+            Type::View(view) => Some(view.dims.clone()),
+            _ => None,
+        });
+        if let Some(ty) = written.filter(|_| dims.as_ref().is_none_or(|dims| dims.len() == rank)) {
+            draft.types.push(ty);
+            return Ok(false);
+        }
+        let Some(elem) = self.module.types.get(from.0).global_elem() else {
+            draft.types.push(written.unwrap_or(from));
+            return Ok(false);
+        };
+        if let (Some(dims), Some((_, at))) = (&dims, written)
+            && let Some(extra) = dims.iter().take(dims.len().saturating_sub(rank)).find(|n| **n != Some(1))
+        {
+            let extra = extra.map_or("?".into(), |n| n.to_string());
+            let text = format!("a window of {rank} dimensions gets a leading extent of {extra}");
+            return self.fail("type-mismatch", at, text, "add or drop leading extents of 1 only");
+        }
+        let extent = |raw: &Raw| self.constant_of(raw).and_then(|n| u64::try_from(n).ok());
+        let dims = numbers.iter().skip(rank).map(extent).collect();
+        let window = self.module.types.intern(Type::View(ViewType { partition: true, dims, elem }));
+        draft.types.push((window, written.map_or(from.1, |(_, at)| at)));
+        Ok(true)
     }
 
     /// `: T -> T`: the types of the first operand and of the result.
@@ -348,6 +425,7 @@ impl Parser<'_> {
             self.expect(Tok::Comma, "`,`")?;
             self.plays(draft, role)?;
         }
+        draft.entries = self.optional_dictionary()?;
         if self.eat(Tok::Colon) {
             self.operand_types(draft)?;
         }

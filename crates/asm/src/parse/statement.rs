@@ -8,7 +8,7 @@ use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Opcode, Text, is_micro};
+use tessera_isa::ops::{IdArray, Opcode, Text};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -100,7 +100,7 @@ impl Parser<'_> {
         }
     }
 
-    fn starts_statement(&self) -> bool {
+    pub(super) fn starts_statement(&self) -> bool {
         match self.tok.kind {
             Tok::Percent | Tok::Bang | Tok::Hash | Tok::Str | Tok::Caret => true,
             Tok::Word => {
@@ -198,6 +198,9 @@ impl Parser<'_> {
             let section = word.replace("pto.section_", "pto.section.");
             return self.section(results, section.trim_start_matches("pto."));
         }
+        if let Some(outcome) = self.micro(results, word) {
+            return outcome;
+        }
         let (bare, text_form) = match word.strip_prefix("pto.") {
             Some(mnemonic) => (mnemonic, TextForm::Ssa),
             None => (word, TextForm::Asm),
@@ -224,7 +227,7 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
-            Pto::Other(name) if self.at_opaque() || is_micro(name) || IdArray::parse(name).is_some() => {
+            Pto::Other(name) if self.at_opaque() || name.contains('.') || IdArray::parse(name).is_some() => {
                 self.opaque(results, name)
             }
             Pto::Other(name) => self.other(results, name),
@@ -232,6 +235,7 @@ impl Parser<'_> {
             Pto::Table(Opcode::Subset) if self.second().kind == Tok::Comma => {
                 self.special(results, Opcode::PartitionView, form)
             }
+            Pto::Table(op) if self.has_entries(op) => self.opaque(results, op.mnemonic()),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),
         }

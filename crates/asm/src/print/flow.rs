@@ -42,7 +42,7 @@ impl Printer<'_> {
                 Ok(Control::While(w)) => self.while_head(op, &w),
                 _ => self,
             },
-            OpKind::If if op.section().is_some() => write!(self, "pto.{}", op.section().unwrap_or_default()),
+            OpKind::If if op.scope_word().is_some() => self.scope_head(op),
             OpKind::If if op.results.is_empty() => self.text("scf.if ").operands(&op.operands),
             OpKind::If => self.text("scf.if ").operands(&op.operands).text(" -> (").result_types(op).text(")"),
             OpKind::Condition => {
@@ -56,7 +56,7 @@ impl Printer<'_> {
                 self.text("func.call ").symbol(callee).text("(").operands(&op.operands).text(") : (");
                 self.operand_types(&op.operands).text(") -> ").parenthesised_results(op)
             }
-            OpKind::Pto(..) | OpKind::Other(_) => self,
+            OpKind::Pto(..) | OpKind::Micro(_) | OpKind::Other(_) => self,
         };
         if op.blocks.is_empty() { self.unknown_attrs(op, " {", "}") } else { self }
     }
@@ -142,8 +142,13 @@ impl Printer<'_> {
                 (_, OpKind::If) => " else {",
                 _ => " do {",
             };
-            self.text(word).region(*block, n == 1 && op.kind == OpKind::While);
+            self.text(word);
+            if n == 0 {
+                self.scope_label(op);
+            }
+            self.region(*block, n == 1 && op.kind == OpKind::While);
         }
+        self.scope_types(op);
         if !op.blocks.is_empty() {
             self.unknown_attrs(op, " {", "}");
         }

@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use tessera_ir::{Def, Op, OpKind, Operand, ScalarType, Sign, TextForm, Type};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrKind, Family, FormInfo, Kind, Opcode, Role};
+use tessera_isa::ops::{AttrKind, AttrName, Bind, Family, FormInfo, Kind, Opcode, Role};
+use tessera_isa::sem::Sem;
 
 impl Printer<'_> {
     pub(super) fn instruction(&mut self, op: &Op, opcode: Opcode, form: &FormInfo) -> &mut Self {
@@ -18,6 +19,15 @@ impl Printer<'_> {
         match op.form {
             TextForm::Dps => self.groups(ins, rest, op, Some(opcode)).attrs(op, opcode),
             TextForm::Asm if rest.iter().any(|o| o.role == Role::Global) => self.window(op, opcode),
+            // A scalar that is read out of a tile is a result of DPS text (isa/irregular.md 9).
+            TextForm::Ssa if matches!(opcode.info().sem, Sem::Gets) && !self.module.is_listing => self
+                .text(" ins(")
+                .operands(ins)
+                .text(" : ")
+                .operand_types(ins)
+                .text(") outs : ")
+                .result_types(op)
+                .attrs(op, opcode),
             TextForm::Ssa => {
                 self.text(if op.operands.is_empty() { "" } else { " " }).operands(ins);
                 self.init(rest, ins.is_empty()).attrs(op, opcode).signature(op, false)
@@ -51,13 +61,27 @@ impl Printer<'_> {
             if group.is_empty() {
                 continue;
             }
+            // A parameter of a store has its type beside it.
+            let apart = group
+                .iter()
+                .position(|o| o.role == Role::Quant)
+                .filter(|n| *n + 1 == group.len() && op.dsts().is_empty() && word == "ins");
+            let (group, quant) = group.split_at(apart.unwrap_or(group.len()));
             write!(self, " {word}(").operands(group);
-            if let Some(opcode) = opcode.filter(|_| word == "ins")
-                && self.known_attrs(op, opcode, true)
-            {
-                self.text("}");
+            if let Some(opcode) = opcode.filter(|_| word == "ins") {
+                let has_pattern = op.known_attrs().get(AttrName::MaskPattern).is_some();
+                if self.known_attrs_after(op, opcode, true, if has_pattern { ", {" } else { " {" }) {
+                    self.text("}");
+                }
             }
-            self.text(" : ").operand_types(group).text(")");
+            self.text(" : ").operand_types(group);
+            if !quant.is_empty() {
+                self.text(", ").operands(quant).text(" : ").operand_types(quant);
+            }
+            if let Some((_, axis)) = opcode.filter(|_| word == "ins").and_then(|opcode| opcode.info().axis) {
+                write!(self, ", \"{axis}\"");
+            }
+            self.text(")");
         }
         self
     }
@@ -113,7 +137,9 @@ impl Printer<'_> {
             .filter(|o| is_listed(o) && (!tiles_only || o.role.kind() == Kind::Tile))
             .copied()
             .collect();
-        self.tile = if op.form == TextForm::Dps { TILE } else { "!pto.tile" };
+        // Other names of a storage have no form of their own in DPS text.
+        let renames = op.opcode().is_some_and(|o| o.info().binds == Some(Bind::Bytes)) && !self.module.is_listing;
+        self.tile = if op.form == TextForm::Dps || renames { TILE } else { "!pto.tile" };
         match (listed.len(), op.results.len()) {
             // Nothing comes out: the one type of what goes in is all.
             (1, 0) => self.text(" : ").operand_types(&listed),
@@ -140,6 +166,10 @@ impl Printer<'_> {
 
     /// ` {key = value`: what stands inside `ins(…)`, or what stands behind the operands. Says whether there was any.
     fn known_attrs(&mut self, op: &Op, opcode: Opcode, inside: bool) -> bool {
+        self.known_attrs_after(op, opcode, inside, " {")
+    }
+
+    fn known_attrs_after(&mut self, op: &Op, opcode: Opcode, inside: bool, open: &str) -> bool {
         let mut any = false;
         for name in opcode.info().attrs {
             if inside != (name.info().inside_ins && op.form == TextForm::Dps) {
@@ -154,7 +184,7 @@ impl Printer<'_> {
             let named = || op.attrs.as_deref()?.names.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone());
             let known = op.known_attrs().get(*name).filter(is_said).map(|value| attr_text(name.info().kind, value));
             if let Some(value) = known.or_else(named) {
-                write!(self, "{}{name} = {value}", if any { ", " } else { " {" });
+                write!(self, "{}{name} = {value}", if any { ", " } else { open });
                 any = true;
             }
         }

@@ -146,6 +146,10 @@ impl<'a> Printer<'a> {
         let end = if self.module.is_listing && block == self.func.body { u32::MAX } else { self.block_end(block) };
         for (n, id) in ops.iter().enumerate() {
             let op = self.func.op(*id);
+            // The label of its block says it.
+            if op.is_scope_argument() {
+                continue;
+            }
             let next = ops.get(n + 1).map_or(end, |id| self.func.op(*id).span.start);
             self.lead(op.span.start).margin().op(op);
             self.regions(op);

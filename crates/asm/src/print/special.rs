@@ -3,6 +3,7 @@
 use super::{Printer, is_bare};
 use tessera_ir::{Arg, Op, Operand, ScalarType, Sign, Type};
 use tessera_isa::ops::{Opcode, PipeText, Role, Text};
+use tessera_isa::sem::{Fifo, Sem};
 
 /// The first operand, and the others.
 fn split(operands: &[Operand]) -> (&[Operand], &[Operand]) {
@@ -74,6 +75,14 @@ impl Printer<'_> {
             }
             Text::Pipe(text) => self.pipe_text(op, opcode, text),
             Text::Attributes => self.attrs(op, opcode),
+            Text::Hint(_) => {
+                let words = op.attrs.as_deref().map(|a| a.words.join(" ")).unwrap_or_default();
+                if op.operands.is_empty() {
+                    return write!(self, " {words}").attrs(op, opcode);
+                }
+                self.text(" ").operands(&op.operands);
+                write!(self, " {words}").attrs(op, opcode).first_type(op)
+            }
             _ => self.synchronisation(op, opcode),
         }
     }
@@ -90,6 +99,10 @@ impl Printer<'_> {
             });
             self.text(")");
         } else if !op.operands.is_empty() {
+            if matches!(opcode.info().sem, Sem::Fifo(Fifo::Initialize(_))) {
+                self.text("(").list(&op.operands, |p, o| p.arg(o.arg).text(" : ").arg_type(o.arg)).text(")");
+                return if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) };
+            }
             self.text("(").operands(&op.operands);
             // Extents have no types in the text.
             if !op.operands.iter().all(|o| matches!(o.role, Role::ValidRow | Role::ValidCol)) {
@@ -163,6 +176,27 @@ impl Printer<'_> {
         // A computed id stands beside the words (sync.md 2).
         if !shown.is_empty() && !op.operands.is_empty() && op.results.is_empty() {
             return write!(self, "[{}, ", shown.join(", ")).operands(&op.operands).text("]").attrs(op, opcode);
+        }
+        // Operation classes are words of an enumeration of their own.
+        let class = |w: &String| format!("#pto.pipe_event_type<{w}>");
+        let is_class = |w: &String| plain(w) && !w.starts_with("PIPE_");
+        match (opcode, words) {
+            (Opcode::RecordEvent | Opcode::WaitEvent, [from, to, id])
+                if is_class(from) && is_class(to) && plain(id) =>
+            {
+                write!(self, "[{}, {}, <{id}>]", class(from), class(to));
+                return self.attrs(op, opcode);
+            }
+            (Opcode::GetBuf | Opcode::RlsBuf, [pipe, id]) if is_class(pipe) && plain(id) && op.operands.is_empty() => {
+                write!(self, "[{}, {id}]", class(pipe));
+                return self.attrs(op, opcode);
+            }
+            // `barrier_sync` takes a class, `barrier` a pipe.
+            (Opcode::Barrier, [word]) if is_class(word) => {
+                write!(self, "_sync[<{word}>]");
+                return self.attrs(op, opcode);
+            }
+            _ => {}
         }
         if opcode == Opcode::Barrier && shown.len() == 1 {
             write!(self, " {}", shown.join(""));

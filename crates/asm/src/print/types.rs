@@ -36,7 +36,7 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
     let _ = match ty {
         Type::Tile(t) => {
             let _ = write!(out, "{tile}<");
-            write_tile(out, t);
+            write_tile(out, t, tile == super::TILE);
             out.write_char('>')
         }
         Type::Conv(c) => write_conv(out, c),
@@ -49,6 +49,7 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
             write!(out, "{}>", v.elem.mlir())
         }
         Type::Memref(m) => write_memref(out, m),
+        Type::Micro(ty) => write!(out, "{ty}"),
         Type::Event => out.write_str("!pto.event"),
         Type::Opaque(text) => out.write_str(text),
         Type::Scalar(s) => write_scalar(out, *s),
@@ -79,20 +80,22 @@ fn write_dims(out: &mut String, dims: &[Option<u64>]) {
     }
 }
 
-fn write_tile(out: &mut String, t: &TileType) {
+/// The fields of a tile type. Where the dialect reads it, element types are MLIR's, and pad and compact mode are numbers.
+fn write_tile(out: &mut String, t: &TileType, in_dialect: bool) {
+    let elem = if in_dialect { t.elem.mlir() } else { t.elem.name() };
     let whole = t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);
     let compact = t.blayout.is_some() && t.slayout.is_some() && t.fractal.is_some();
     let left_out = t.blayout.is_none() && t.slayout.is_none() && t.fractal.is_none();
     if compact {
-        let _ = write!(out, "{}, {}x{}x{}", t.loc, t.rows, t.cols, t.elem);
+        let _ = write!(out, "{}, {}x{}x{elem}", t.loc, t.rows, t.cols);
         if !whole {
             let _ = write!(out, ", valid={}x{}", t.v_row, t.v_col);
         }
     } else if left_out && whole && t.loc == Loc::Vec && t.pad == Pad::Null && t.compact == Compact::Null {
-        let _ = write!(out, "{}x{}x{}", t.rows, t.cols, t.elem);
+        let _ = write!(out, "{}x{}x{elem}", t.rows, t.cols);
         return;
     } else {
-        let _ = write!(out, "loc={}, dtype={}, rows={}, cols={}", t.loc, t.elem, t.rows, t.cols);
+        let _ = write!(out, "loc={}, dtype={elem}, rows={}, cols={}", t.loc, t.rows, t.cols);
         if !whole {
             let _ = write!(out, ", v_row={}, v_col={}", t.v_row, t.v_col);
         }
@@ -108,10 +111,22 @@ fn write_tile(out: &mut String, t: &TileType) {
         let _ = write!(out, ", fractal={fractal}");
     }
     if t.pad != Pad::Null {
-        let _ = write!(out, ", pad={}", pad_text(&t.pad));
+        let number = match t.pad {
+            Pad::Zero => Some(1),
+            Pad::Max => Some(2),
+            Pad::Min => Some(3),
+            Pad::Null | Pad::Custom(_) => None,
+        };
+        let _ = match number.filter(|_| in_dialect) {
+            Some(n) => write!(out, ", pad={n}"),
+            None => write!(out, ", pad={}", pad_text(&t.pad)),
+        };
     }
     if t.compact != Compact::Null {
-        let _ = write!(out, ", compact={}", t.compact);
+        let _ = match in_dialect {
+            true => write!(out, ", compact={}", t.compact as u8),
+            false => write!(out, ", compact={}", t.compact),
+        };
     }
 }
 

@@ -99,6 +99,27 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
     if fields.get(Field::ValidCol).is_none() {
         tile.v_col = Extent::Static(tile.cols);
     }
+    let is_paired = items.iter().take(2).any(|item| item.text.contains("!pto.f4"));
+    if is_paired { in_elements(body, tile) } else { Ok(tile) }
+}
+
+/// The type of a tile whose extents count pairs, in elements: along columns in ND, NZ and ZZ, else along rows
+/// (isa/today.md 2).
+fn in_elements(body: Piece<'_>, mut tile: TileType) -> Res<TileType> {
+    let by_rows = match (tile.slayout, tile.blayout) {
+        (Some(SLayout::ColMajor), _) => true,
+        (Some(SLayout::RowMajor), _) => false,
+        (_, blayout) => blayout == Some(BLayout::ColMajor),
+    };
+    let (declared, valid) = if by_rows { (&mut tile.rows, &mut tile.v_row) } else { (&mut tile.cols, &mut tile.v_col) };
+    *declared = declared.saturating_mul(2);
+    match valid {
+        Extent::Static(n) => *n = n.saturating_mul(2),
+        Extent::Dynamic => {
+            let what = "a dynamic extent that counts pairs is not read";
+            return fault(body, what, format!("write {}, whose extents count elements", tile.elem));
+        }
+    }
     Ok(tile)
 }
 
@@ -162,6 +183,8 @@ pub(crate) fn configure(tile: &mut TileType, body: Piece<'_>) -> Res<()> {
         // The words may carry their enumeration: `#pto.blayout<row_major>`, `<row_major>`.
         let inner = value.text.find('<').map(|at| value.cut(at, 1).1).filter(|v| v.text.ends_with('>'));
         let value = inner.map_or(value, |v| v.cut(v.text.len() - 1, 1).0.trim());
+        // Numbers carry their type: `blayout=1 : i32`.
+        let value = value.text.find(':').map_or(value, |at| value.cut(at, 1).0.trim());
         let field = match key.text {
             "blayout" => Field::BLayout,
             "slayout" => Field::SLayout,
@@ -219,8 +242,8 @@ fn set(tile: &mut TileType, field: Field, value: Piece<'_>) -> Res<()> {
         Field::Cols => tile.cols = number(value)?,
         Field::ValidRow => tile.v_row = extent(value)?,
         Field::ValidCol => tile.v_col = extent(value)?,
-        Field::BLayout => tile.blayout = Some(word(value, "blayout", BLayout::ALL, BLayout::name, &[])?),
-        Field::SLayout => tile.slayout = Some(word(value, "slayout", SLayout::ALL, SLayout::name, &[])?),
+        Field::BLayout => tile.blayout = Some(word(value, "blayout", BLayout::ALL, BLayout::name, &["0", "1"])?),
+        Field::SLayout => tile.slayout = Some(word(value, "slayout", SLayout::ALL, SLayout::name, &["0", "1", "2"])?),
         Field::Fractal => tile.fractal = Some(fractal(value)?),
         Field::Pad => tile.pad = pad(value)?,
         Field::Compact => {

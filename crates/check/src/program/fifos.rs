@@ -96,26 +96,47 @@ impl Check<'_> {
         let number = |name| attrs.int(name);
         let init = |what: String, help: &str| Fault::new("fifo-init", what).help(help);
         let fault = match (number(AttrName::DirMask), number(AttrName::SlotSize), number(AttrName::SlotNum)) {
-            (Some(1..=3), Some(size), slots) if size > 0 && size % 32 == 0 && slots.is_none_or(|n| n > 0) => None,
+            (Some(1..=3), Some(size), slots) if size > 0 && size % 32 == 0 && slots.is_none_or(|n| n >= 0) => None,
             (None, ..) => Some(init("the pipe has no dir_mask".into(), "write dir_mask = 1, 2 or 3")),
             (Some(mask), ..) if !(1..=3).contains(&mask) => {
                 Some(init(format!("dir_mask is {mask}"), "1 is cube to vector, 2 vector to cube, 3 both"))
             }
-            (_, size, None | Some(1..)) => {
+            (_, size, None | Some(0..)) => {
                 let what = size.map_or("the pipe has no slot_size".into(), |size| format!("slot_size is {size}"));
                 Some(init(what, "write the bytes of a whole tile, a multiple of 32"))
             }
             (_, _, Some(slots)) => Some(init(format!("slot_num is {slots}"), "a FIFO has at least one slot")),
         };
         let earlier = |other: &OpId| {
-            self.func.home(*other) == self.func.home(id) && self.cores[other.index()] == Some(core) && *other != id
+            fifo::pipe_id(self.func.op(*other)) == fifo::pipe_id(op)
+                && self.func.home(*other) == self.func.home(id)
+                && self.cores[other.index()] == Some(core)
+                && *other != id
         };
         let inits = (0..self.func.ops.len() as u32).map(OpId);
         let mut inits = inits.filter(|at| matches!(fifo::part(self.func.op(*at)), Some(Part::Initialize(_))));
         let second = inits.find(earlier).filter(|other| self.func.op(*other).span.start < op.span.start);
+        let number = fifo::pipe_id(op);
         let fault = fault.or_else(|| {
-            let what = format!("@{} initializes a second pipe", self.name(self.func.home(id)));
-            second.map(|_| Fault::new("fifo-init", what).help("a function has one pipe, of one or both directions"))
+            let what = format!("@{} initializes two pipes with id = {number}", self.name(self.func.home(id)));
+            second.map(|_| Fault::new("fifo-init", what).help("give each pipe of a function an id of its own"))
+        });
+        let fault = fault.or_else(|| {
+            let local = attrs.int(AttrName::LocalSlotNum)?;
+            let (most, profile) = (fifo::slots(op), self.profile);
+            // The lower form's slots lie in global memory.
+            let in_memory = matches!(fifo::part(op), Some(Part::Initialize(Some(_))));
+            if profile == Profile::A5 && in_memory {
+                let what = "local_slot_num is written, and a5 pops where the slots lie";
+                return Some(init(what.into(), "leave it out"));
+            }
+            let fits = (1..=i128::from(most)).contains(&local);
+            (!fits).then(|| init(format!("local_slot_num is {local}, and the pipe has {most} slots"), "1 to slot_num"))
+        });
+        let fault = fault.or_else(|| {
+            let (key, ..) = op.attrs.as_deref()?.unknown.first()?;
+            let what = format!("the attribute {key} would change what the pipe means, and is not understood");
+            Some(init(what, "leave it out"))
         });
         if let Some(fault) = fault {
             return self.report.fault(op, "", fault);
@@ -152,7 +173,8 @@ impl Check<'_> {
     /// `fifo-peer` and `fifo-size` of one direction of one end.
     fn end(&self, init: &Op, core: Core, dir: Dir) -> Option<Fault> {
         let peer = |what: String, help: String| Some(Fault::new("fifo-peer", what).help(help));
-        let needed = fifo::slots(init).saturating_mul(fifo::slot_size(init));
+        let held = if self.profile == Profile::A2a3 { fifo::local_slots(init) } else { fifo::slots(init) };
+        let needed = held.saturating_mul(fifo::slot_size(init));
         let (space, _) = memory(dir);
         match (fifo::buffer(self.func, init, dir), dir.consumer() == core) {
             (Buffer::Reserve(at), is_consumer) => {
@@ -161,7 +183,7 @@ impl Check<'_> {
                 if is_consumer && size < i128::from(needed) {
                     let what = format!(
                         "{} slots of {} bytes need {needed}, and {size} are reserved",
-                        fifo::slots(init),
+                        held,
                         fifo::slot_size(init)
                     );
                     return Some(Fault::new("fifo-size", what).help(format!("size = {needed}")));
@@ -174,14 +196,11 @@ impl Check<'_> {
                 }
                 if is_consumer { None } else { self.own_reserve(init, core, dir, at) }
             }
-            (Buffer::Import(_), true) | (Buffer::Other, true) => peer(
+            (Buffer::Import(_), true) => peer(
                 format!("the {dir} buffer of the consumer is not what it reserved itself"),
                 "give the result of its own reserve_buffer".into(),
             ),
-            (Buffer::Other, false) => peer(
-                format!("the {dir} buffer of the producer is not the one that the consumer reserved"),
-                "give the result of import_reserved_buffer".into(),
-            ),
+            (Buffer::Other, _) => Some(open(format!("the {dir} buffer comes from no reserve_buffer and no import"))),
             (Buffer::Import(at), false) => self.import(init, at, dir),
         }
     }
@@ -210,10 +229,7 @@ impl Check<'_> {
             return peer("the import names no peer_func".into(), "write peer_func = @consumer");
         };
         let Some(other) = self.module.func(func) else {
-            return peer(
-                format!("@{func} is named as peer_func, and the module has no such function"),
-                "name the consumer",
-            );
+            return Some(open(format!("@{func} is named as peer_func, and the file has no such function")));
         };
         let named = |op: &&Op| fifo::part(op) == Some(Part::Reserve) && op.name_attr(AttrName::Name) == Some(name);
         if !other.ops.iter().any(|op| named(&op)) {
@@ -442,6 +458,11 @@ impl Check<'_> {
             }
         });
     }
+}
+
+/// `fifo-open`, a warning: rules about the other end are not asked.
+fn open(what: String) -> Fault {
+    Fault::new("fifo-open", what).warns().help("give the result of reserve_buffer or import_reserved_buffer to run it")
 }
 
 /// What the ends of a pipe say differently.

@@ -11,6 +11,8 @@ mod alias;
 mod cores;
 mod fifos;
 mod global;
+mod micro;
+mod micro_scope;
 mod operand;
 mod report;
 mod walk;
@@ -36,6 +38,7 @@ pub fn check_program(module: &Module, func: &Func, profile: Profile) -> Vec<Diag
 fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
     cores::check(module, func, profile, report);
     fifos::check(module, func, profile, report);
+    micro_scope::check(module, func, profile, report);
     let broken = tessera_ir::verify(module, func);
     if !broken.is_empty() {
         return report.diagnostics.extend(broken);
@@ -128,12 +131,13 @@ pub fn portability(module: &Module) -> Portability {
     let mut rows = Vec::new();
     for func in &module.funcs {
         func.walk(&mut |_, op, _| {
-            if let OpKind::Pto(opcode, _) = op.kind
-                && !opcode.info().rules.is_empty()
-            {
-                let refused = [0, 1, 2].map(|i: usize| reports[i].refused.get(&op.span).copied());
-                rows.push(PortabilityRow { span: op.span, mnemonic: opcode.mnemonic(), refused });
-            }
+            let mnemonic = match &op.kind {
+                OpKind::Pto(opcode, _) if !opcode.info().rules.is_empty() => opcode.mnemonic(),
+                OpKind::Micro(call) => call.name,
+                _ => return,
+            };
+            let refused = [0, 1, 2].map(|i: usize| reports[i].refused.get(&op.span).copied());
+            rows.push(PortabilityRow { span: op.span, mnemonic, refused });
         });
     }
     rows.sort_by_key(|row| row.span.start);

@@ -10,7 +10,7 @@ use tessera_absint::{
 use tessera_ir::edges::{Control, For, While};
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{
-    Arg, BlockId, Core, Def, Func, Module, Op, OpId, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
+    Arg, BlockId, Core, Def, Func, Module, Op, OpId, OpKind, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
@@ -45,6 +45,8 @@ pub(super) struct Walk<'a> {
     replaced: FxHashSet<TypeId>,
     /// The kind of core whose code is walked.
     pub core: Option<Core>,
+    /// Whether it has micro instructions: pointers on the chip are byte addresses then.
+    pub is_micro: bool,
     /// In code that is never reached no value means anything.
     pub dead: bool,
     /// In loops: what each instruction last passed as, since most turns ask the same.
@@ -170,7 +172,16 @@ impl<'a> Analysis<'a> for Walk<'a> {
     fn visit(&mut self, id: OpId, op: &'a Op) -> Step<'a, Self> {
         self.visited[id.index()] = true;
         self.budget = self.budget.saturating_sub(1);
-        self.op(id, op)
+        match &op.kind {
+            OpKind::Pto(opcode, _) if self.is_micro && self.chip_pointer(op, *opcode) => {}
+            OpKind::Micro(_) => self.micro(op),
+            _ => self.op(id, op)?,
+        }
+        Ok(())
+    }
+
+    fn is_number(&self, value: ValueId) -> bool {
+        self.is_chip_pointer(value)
     }
 
     fn instruction(&mut self, _: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Step<'a, Self> {
@@ -330,6 +341,7 @@ impl<'a> Walk<'a> {
             next_auto: 0,
             replaced: FxHashSet::default(),
             core: if let Runs::One(core) = func.runs() { Some(core) } else { None },
+            is_micro: func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_))),
             dead: false,
             passed: FxHashMap::default(),
             visited: vec![false; func.ops.len()],

@@ -24,7 +24,7 @@ fn is_gemv(inst: &Inst) -> bool {
     matches!(inst.op.info().sem, Sem::Contract { one_row: true, .. })
 }
 
-/// `-valid`: K of both factors, M and N of the result, which the accumulator has too.
+/// `-valid`: K of both factors; the result, and the accumulator, have room for M and N (isa/today.md 5.4).
 pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst)?;
     let one = a.valid[0].filter(|m| is_gemv(inst) && *m != 1);
@@ -32,15 +32,26 @@ pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
         let what = format!("a has {m} valid rows, and {} takes one", inst.op.title());
         return broken(inst, Role::A, rule, what, "set its valid rows to 1, or use tmatmul");
     }
-    let acc = inst.tile(Role::Acc).map_or([None; 2], |acc| acc.valid);
-    let pairs = [
-        (Role::A, "valid columns (K)", a.valid[1], Role::B, "valid rows", b.valid[0]),
-        (Role::A, "valid rows (M)", a.valid[0], Role::Dst, "valid rows", dst.valid[0]),
-        (Role::B, "valid columns (N)", b.valid[1], Role::Dst, "valid columns", dst.valid[1]),
-        (Role::Dst, "valid rows", dst.valid[0], Role::Acc, "valid rows", acc[0]),
-        (Role::Dst, "valid columns", dst.valid[1], Role::Acc, "valid columns", acc[1]),
-    ];
-    unequal(inst, rule, &pairs)
+    let results = [Some(dst), inst.tile(Role::Acc)];
+    let room = results.into_iter().flatten().find_map(|to| {
+        let role = to.role;
+        let asked = [(Role::A, "valid rows", "M", a.valid[0], 0), (Role::B, "valid columns", "N", b.valid[1], 1)];
+        asked.into_iter().find_map(|(from, what, name, extent, axis)| {
+            let (n, m) = extent.zip(to.valid[axis]).filter(|(n, m)| n > m)?;
+            let text = format!("{from} has {n} {what} ({name}) and {role} has {m} {what}");
+            broken(inst, role, rule, text, format!("make the {what} of {role} {n} or more"))
+        })
+    });
+    let names = (Role::A, "valid columns (K)", a.valid[1], Role::B, "valid rows", b.valid[0]);
+    room.or_else(|| depth(inst, rule, a, b, names))
+}
+
+/// The factors' extents along k. Where one is `?` in its type the other factor's padding is read.
+fn depth(inst: &Inst, rule: Rule, a: &TileArg, b: &TileArg, names: Equal) -> Option<Fault> {
+    let fault = unequal(inst, rule, &[names])?;
+    let k = if is_gemv(inst) { b.valid[0]? } else { a.valid[1]? };
+    let are_static = a.tile.v_col.known().is_some() && b.tile.v_row.known().is_some();
+    if are_static || k > a.tile.cols || k > b.tile.rows { Some(fault) } else { Some(fault.warns()) }
 }
 
 /// `-shape`: the declared shapes likewise; on hardware one row is gemv's, and scales want whole pairs of blocks.
@@ -163,8 +174,9 @@ pub(super) fn no_effect(inst: &Inst, rule: Rule) -> Option<Fault> {
 pub(super) fn range(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, _) = operands(inst)?;
     let extents = [("M", Role::A, a.valid[0]), ("K", Role::A, a.valid[1]), ("N", Role::B, b.valid[1])];
-    let outside = |n: &u64| !(1..=4095).contains(n);
+    let least = u64::from(inst.tile(Role::AScale).is_some());
+    let outside = |n: &u64| !(least..=4095).contains(n);
     let (name, role, n) = extents.into_iter().find_map(|(name, role, n)| Some((name, role, n.filter(outside)?)))?;
-    let what = format!("{name} = {n} is outside 1…4095, what {} multiplies at once", inst.profile);
+    let what = format!("{name} = {n} is outside {least}…4095, what {} multiplies at once", inst.profile);
     broken(inst, role, rule, what, "cut the product into several")
 }

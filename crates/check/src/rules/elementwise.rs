@@ -4,19 +4,31 @@ use super::storage::shares;
 use super::*;
 use tessera_isa::sem::Rounding;
 
-/// `-valid`: sources and destination have equal valid regions; scratch and masks have rules of their own.
+/// `-valid`: sources and destination have equal valid regions; scratch and masks have rules of their own. Where one extent
+/// came from a `?`, dst's counts, and a source is read in its padding (isa/today.md 5.4).
 pub(super) fn same_valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let counts = |t: &&TileArg| inst.op.effect(inst.form, t.role) != Effect::Scratch && t.role != Role::Mask;
     let tiles = || inst.tiles.iter().filter(counts);
     for (axis, name) in ["rows", "columns"].into_iter().enumerate() {
-        let known = || tiles().filter_map(|t| Some((t.role, t.valid[axis]?)));
+        let known = || tiles().filter_map(|t| Some((t, t.valid[axis]?)));
         let Some((last, n)) = known().next_back() else { continue };
-        if let Some((role, m)) = known().find(|(_, m)| *m != n) {
-            let what = format!("{role} has {m} valid {name} and {last} has {n}");
-            return broken(inst, role, rule, what, format!("set the valid {name} of {role} to {n}"));
+        if let Some((tile, m)) = known().find(|(_, m)| *m != n) {
+            let (role, last_role) = (tile.role, last.role);
+            let what = format!("{role} has {m} valid {name} and {last_role} has {n}");
+            let fault = broken(inst, role, rule, what, format!("set the valid {name} of {role} to {n}"))?;
+            return Some(into_padding(fault, tile, last, axis));
         }
     }
     None
+}
+
+/// A difference between the valid extents of a source and of dst is a warning where one of them is dynamic in its type
+/// and the source's declared area holds dst's.
+pub(super) fn into_padding(fault: Fault, src: &TileArg, dst: &TileArg, axis: usize) -> Fault {
+    let extents = |t: &TileArg| [(t.tile.v_row, t.tile.rows), (t.tile.v_col, t.tile.cols)][axis];
+    let ((from, room), (to, _)) = (extents(src), extents(dst));
+    let is_static = from.known().is_some() && to.known().is_some();
+    if is_static || !dst.role.is_dst() || dst.valid[axis].is_some_and(|n| n > room) { fault } else { fault.warns() }
 }
 
 /// `-shape`: hardware converts and accumulates between tiles of one declared shape.

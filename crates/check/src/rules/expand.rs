@@ -19,7 +19,8 @@ fn values(inst: &Inst, rule: Rule, [(kept, name), (other, across)]: [(usize, &st
         && from != to
     {
         let what = format!("src has {from} valid {name} and dst has {to}");
-        return broken(inst, Role::Src, rule, what, format!("set the valid {name} of src to {to}"));
+        let fault = broken(inst, Role::Src, rule, what, format!("set the valid {name} of src to {to}"))?;
+        return Some(super::elementwise::into_padding(fault, src, dst, kept));
     }
     if src.valid[other]? > 0 {
         return None;
@@ -77,7 +78,8 @@ pub(super) fn rows(inst: &Inst, rule: Rule) -> Option<Fault> {
         && n != m
     {
         let what = format!("{role} has values for {n} rows, and dst has {m} valid rows");
-        return broken(inst, role, rule, what, format!("set the valid rows of {role} to {m}"));
+        let fault = broken(inst, role, rule, what, format!("set the valid rows of {role} to {m}"))?;
+        return Some(super::elementwise::into_padding(fault, other, dst, 0));
     }
     let (n, block) = (other.valid[1]?, other.tile.elem.c0());
     let in_rows = other.tile.layout_name() == LayoutName::Nd;
@@ -107,7 +109,8 @@ pub(super) fn columns(inst: &Inst, rule: Rule) -> Option<Fault> {
         && n != m
     {
         let what = format!("{role} has values for {n} columns, and dst has {m} valid columns");
-        return broken(inst, role, rule, what, format!("set the valid columns of {role} to {m}"));
+        let fault = broken(inst, role, rule, what, format!("set the valid columns of {role} to {m}"))?;
+        return Some(super::elementwise::into_padding(fault, other, dst, 1));
     }
     if other.valid[0]? > 0 {
         return None;

@@ -152,10 +152,11 @@ pub fn check_popped(tile: &Tile, given: [Option<i128>; 2]) -> Option<Fault> {
     })
 }
 
-/// `fifo-valid`: are extents given exactly where the type leaves both open?
+/// `fifo-valid`: are extents given only where the type leaves both open? Left out they are the declared ones
+/// (isa/today.md 7.1).
 pub fn check_given(tile: &Tile, given: [bool; 2]) -> Option<Fault> {
     let open = [tile.v_row, tile.v_col].map(|extent| extent == Extent::Dynamic);
-    if open[0] == open[1] && given == open {
+    if given == [false; 2] || open[0] == open[1] && given == open {
         return None;
     }
     let what = match (open, given) {

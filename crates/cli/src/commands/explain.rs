@@ -1,5 +1,6 @@
 //! `tessera explain`: everything that the program can name, from the tables that it runs on.
 
+mod micro;
 mod pages;
 pub mod reference;
 
@@ -13,8 +14,8 @@ use std::path::PathBuf;
 use tessera::{Elem, Profile};
 use tessera_isa::diag::{distance, nearest};
 use tessera_isa::ops::{AttrKind, AttrName, Family, Opcode, Pipe, Word, other, others};
-use tessera_isa::rules::{self, rule};
 use tessera_isa::tile::{LayoutName, Loc};
+use tessera_micro::rules::{self, rule};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -53,16 +54,6 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 
 /// The language reference: a section for each topic.
 pub const LANGUAGE: &str = include_str!("explain/language.md");
-
-/// Programs that break a rule or keep it, from the rules' own tests: rule, does it break, profile, text.
-pub fn rule_programs() -> impl Iterator<Item = (&'static str, bool, &'static str, &'static str)> {
-    let sections = include_str!("explain/rules.txt").split("=== ").skip(1);
-    sections.filter_map(|section| {
-        let (head, text) = section.split_once('\n')?;
-        let mut words = head.split(' ');
-        Some((words.next()?, words.next()? == "breaks", words.next()?, text))
-    })
-}
 
 /// Synonyms: the name that has a page.
 fn by_other_name(word: &str) -> Option<String> {
@@ -113,6 +104,7 @@ pub fn explain(name: &str) -> Option<String> {
         (op, rule) => op.map(instruction_page).or_else(|| rule.map(rule_page)),
     };
     page.or_else(|| layout().copied().map(layout_page))
+        .or_else(|| tessera_micro::find(without_prefix(word)).map(micro::page))
         .or_else(|| Profile::parse(word).map(profile_page))
         .or_else(|| Elem::parse(word).or_else(spelled).map(elem_page))
         .or_else(|| loc().copied().map(loc_page))
@@ -142,6 +134,7 @@ fn without_prefix(word: &str) -> &str {
 pub fn names() -> Vec<&'static str> {
     let mut all: Vec<&str> = Opcode::ALL.iter().map(|op| op.mnemonic()).collect();
     all.extend(Opcode::ALL.iter().flat_map(|op| op.info().aliases.iter().chain(op.info().cpp)));
+    all.extend(tessera_micro::rows().flat_map(tessera_micro::Row::names));
     all.extend(rules::all().map(|r| r.id));
     all.extend(Elem::ALL.iter().flat_map(|e| e.info().spellings));
     all.extend(Profile::spellings());
@@ -222,6 +215,7 @@ fn index() -> String {
     for (title, ops) in sections() {
         section(title, ops.iter().map(|op| op.mnemonic()).collect());
     }
+    section("Micro instructions", tessera_micro::rows().flat_map(tessera_micro::Row::names).collect());
     section("Profiles", Profile::ALL.iter().map(|p| p.name()).collect());
     section("Element types", Elem::ALL.iter().map(|e| e.name()).collect());
     section("Layouts", LayoutName::ALL.iter().map(|l| l.name()).collect());

@@ -4,7 +4,7 @@ use super::json;
 use crate::source::Source;
 use serde_json::{Map, Value, json};
 use tessera::{Diagnostic, Profile, Severity};
-use tessera_isa::rules::rule;
+use tessera_micro::rules::rule;
 
 /// The findings of one command, whatever files and profiles they are of.
 #[derive(Clone, Debug, Default)]

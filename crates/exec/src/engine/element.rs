@@ -21,19 +21,18 @@ pub struct ElementAddress {
 
 impl Engine {
     /// The bits of the element that TGETVAL reads, if it is legal and defined.
-    pub fn get(&mut self, inst: Inst, src: TileId) -> Result<u64, IssueError> {
-        let inst = self.instruction(inst, &[(Role::Src, src)], None)?;
+    pub fn get(&mut self, inst: Inst, tiles: &[(Role, TileId)]) -> Result<u64, IssueError> {
+        let inst = self.instruction(inst, tiles.iter().copied(), None)?;
         self.legal(&inst)?;
-        let found = self.locate(&inst, src)?;
+        let found = self.locate(&inst)?;
         Ok(self.fetch(&found)?)
     }
 
     /// Where the element lies that an instruction names in storage order.
-    pub fn locate(&mut self, inst: &Inst, src: TileId) -> Result<ElementAddress, Failure> {
-        self.reserve_tile(src, 0)?;
-        let (place, index) = (self.object(src)?.place, inst.index_u64(Role::Index));
-        let found = index.and_then(|k| stored(inst, 0, k)).zip(inst.tiles.first());
+    pub fn locate(&mut self, inst: &Inst) -> Result<ElementAddress, Failure> {
+        let found = inst.index_u64(Role::Index).and_then(|k| stored(inst, 0, k)).zip(inst.tiles.first());
         let ((row, col), tile) = found.ok_or_else(|| internal_error("no element has this index"))?;
+        let place = self.reserve_operand(tile, false)?;
         let (elem, size) = (tile.tile.elem, tile.tile.elem.bits() as usize / 8);
         let start = place.at + tile.layout.offset(row, col).max(0) as usize * size;
         Ok(ElementAddress { memory: place.memory, start, elem, row, col })

@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// The place of a pointer: in a memory, or in what was lent.
-    pub(super) fn place_of(&self, address: u64) -> Place {
+    pub(super) fn pointer_place(&self, address: u64) -> Place {
         match self.pointed(address) {
             PointerTarget::Memory(loc, at) => Place { memory: MemoryId::of_loc(loc), at: at as usize },
             PointerTarget::Pool(_, at) => Place { memory: MemoryId::POOL, at: at as usize },
@@ -73,16 +73,27 @@ impl Engine {
         }
     }
 
-    /// Lends memory of the caller's for the next instruction: pieces that do not meet, in rising order, each with its
+    /// Lends memory of the caller's until [`Engine::end_lending`]: pieces that do not meet, in rising order, each with its
     /// address.
     pub fn lend(&mut self, pieces: impl IntoIterator<Item = (u64, AlignedBytes)>) {
-        self.lent.clear();
+        self.end_lending();
         for (slot, (first, bytes)) in pieces.into_iter().take(MemoryId::HOST_COUNT).enumerate() {
             self.lent.push(first);
             if let Some(memory) = self.memories.get_mut(MemoryId::host(slot)) {
                 memory.lend(bytes);
             }
         }
+    }
+
+    /// Forgets the caller's memory: from here on he may free it.
+    #[inline]
+    pub fn end_lending(&mut self) {
+        for slot in 0..self.lent.len() {
+            if let Some(memory) = self.memories.get_mut(MemoryId::host(slot)) {
+                memory.lend(AlignedBytes::default());
+            }
+        }
+        self.lent.clear();
     }
 
     /// A pointer to a tile's bytes is handed out: from here on they are defined, whatever instructions do to them.

@@ -1,7 +1,8 @@
 //! Issuing instructions: checked and lowered the first time, and run.
 
-use super::tiles::TileId;
-use super::{Cache, Engine, Entry, Global};
+use super::tiles::{TileId, bind_operands};
+use super::transfer::BUFFER;
+use super::{Cache, CachedInst, Engine, Global};
 use crate::lower::{CompiledInst, Effect, Places};
 use smallvec::SmallVec;
 use tessera_isa::diag::Diagnostic;
@@ -10,7 +11,7 @@ use tessera_isa::ops::{Bind, Effect as Touched, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Apply, Map, Side, Step, effects};
 use tessera_kernels::memory::Memory;
-use tessera_kernels::{Failure, MemoryId, Place, failure, on_core};
+use tessera_kernels::{Failure, MemoryId, Place, failure};
 
 /// Why an instruction was not executed: all errors that the rules found, or the one that stopped it. Never empty.
 #[derive(Clone, Debug)]
@@ -47,14 +48,26 @@ pub fn stores(inst: &Inst) -> bool {
 }
 
 impl Engine {
-    /// Issues an instruction: `inst` has everything but its tiles, which are `tiles` in the form's order.
+    /// Issues an instruction. It has its tiles, or everything but its tiles, which are `tiles` of the engine's own.
     pub fn issue(&mut self, inst: &Inst, tiles: &[(Role, TileId)]) -> Result<IssueReport<'_>, IssueError> {
         let tile = |role| tiles.iter().find(|t| t.0 == role).map(|t| t.1);
-        let bound = inst.op.binds(self.profile).zip(tile(Role::Src).zip(tile(Role::Dst)));
-        let Some((how, (src, dst))) = bound.filter(|(how, _)| how.follows_src()) else {
-            let (is_new, effect) = self.issue_at(inst, tiles, |_| {})?;
-            return Ok(self.issued(is_new, effect));
+        let bound = inst.op.binds(self.profile).filter(|how| how.follows_src());
+        let done = match (bound, tile(Role::Src).zip(tile(Role::Dst))) {
+            (Some(how), Some(ends)) => self.issue_bound(inst, tiles, how, ends)?,
+            (Some(how), None) => self.issue_at(&bind_operands(how, inst.clone())?, tiles, |_| {})?,
+            (None, _) => self.issue_at(inst, tiles, |_| {})?,
         };
+        Ok(self.report(done))
+    }
+
+    /// Issues an instruction that binds one tile of the engine to another. If it is refused, its destination stays where it was.
+    fn issue_bound(
+        &mut self,
+        inst: &Inst,
+        tiles: &[(Role, TileId)],
+        how: Bind,
+        (src, dst): (TileId, TileId),
+    ) -> Result<(bool, Effect), IssueError> {
         let before = self.object(dst)?.clone();
         let mut bind = || -> Result<_, IssueError> {
             if how != Bind::Window {
@@ -66,22 +79,19 @@ impl Engine {
             }
             Ok(done)
         };
-        match bind() {
-            Ok((is_new, effect)) => Ok(self.issued(is_new, effect)),
-            Err(refused) => {
-                // A refused instruction leaves its destination where it was.
-                *self.object_mut(dst)? = before;
-                Err(refused)
-            }
+        let done = bind();
+        if done.is_err() {
+            *self.object_mut(dst)? = before;
         }
+        done
     }
 
-    pub(super) fn issued(&self, is_new: bool, effect: Effect) -> IssueReport<'_> {
+    pub(super) fn report(&self, (is_new, effect): (bool, Effect)) -> IssueReport<'_> {
         let current = self.caches.first().and_then(|c| c.current());
         IssueReport {
             warnings: current.map_or(&[], |entry| &entry.warnings),
             is_new,
-            about_contents: current.filter(|_| effect.has(Effect::WARNED)).and_then(Entry::warning),
+            about_contents: current.filter(|_| effect.has(Effect::WARNED)).and_then(CachedInst::warning),
             stored_undefined: effect.has(Effect::STORED_UNDEFINED),
         }
     }
@@ -94,50 +104,60 @@ impl Engine {
         fill: impl FnOnce(&mut Memory),
     ) -> Result<(bool, Effect), IssueError> {
         self.issued += 1;
-        let view = inst.global.as_ref().map(|view| Global::of_arg(view, MemoryId::buffer(0)));
-        self.make_key(inst, tiles, view.as_ref());
-        let is_known = self.is_ready(0, inst, view.as_ref())?;
+        let view = inst.global.as_ref().map(|view| Global::of_arg(view, BUFFER));
+        self.name(inst, tiles, view.as_ref());
+        let is_known = self.is_compiled(0, inst, view.as_ref())?;
         if !is_known {
-            self.make_ready(inst, tiles, view.as_ref())?;
+            self.compile(inst, tiles, view.as_ref())?;
         }
         if view.is_some()
-            && let Some(buffer) = self.memories.get_mut(MemoryId::buffer(0))
+            && let Some(buffer) = self.memories.get_mut(BUFFER)
         {
             fill(buffer);
         }
         let start = self.start(0, view.as_ref())?;
         let effect = self.run(0, start)?;
-        if let (true, Some((_, dst))) = (inst.op.info().expands, tiles.last()) {
+        if inst.op.info().expands
+            && let Some((_, dst)) = tiles.iter().find(|t| t.0 == Role::Dst)
+        {
             self.expand_valid(*dst)?;
         }
         Ok((!is_known, effect))
     }
 
-    /// Checks and lowers an instruction, and keeps it under the current key. It needs much room on the stack, which those that are
+    /// Checks and compiles an instruction, and keeps it under the current key. It needs much room on the stack, which those that are
     /// known already would pay for.
     #[cold]
     #[inline(never)]
-    fn make_ready(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) -> Result<(), IssueError> {
-        let full = self.instruction(inst.clone(), tiles, view)?;
-        let warnings = self.legal(&full)?;
-        let prepared = self.lowered(&full, tiles, view.map(|v| v.buffer))?;
-        self.keep(0, None, prepared, warnings);
+    fn compile(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) -> Result<(), IssueError> {
+        let mut tiles: SmallVec<[_; 8]> = tiles.into();
+        let place = |role| inst.op.form(inst.form)?.operands().position(|o| o.role == role);
+        tiles.sort_by_key(|(role, _)| place(*role));
+        let whole = self.instruction(inst.clone(), tiles, view)?;
+        let warnings = self.legal(&whole)?;
+        let compiled = self.lowered(&whole, view.map(|v| v.buffer))?;
+        self.keep(0, CachedInst::new(whole, None, compiled, warnings));
         Ok(())
     }
 
-    fn make_key(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) {
-        let key = &mut self.key;
+    /// Makes the words that stand for an instruction the current key: tiles that it has, and `tiles` of the engine's own.
+    pub(super) fn name(&mut self, inst: &Inst, tiles: &[(Role, TileId)], view: Option<&Global>) {
+        let mut key = std::mem::take(&mut self.key);
         key.0.clear();
-        // The counts keep lists of different lengths apart; the form's operands stand in its order.
+        // The counts keep lists of different lengths apart.
         key.push(
             (inst.op.index() as u64) << 32
                 | (inst.form as u64) << 16
-                | (tiles.len() as u64) << 8
+                | ((inst.tiles.len() + tiles.len()) as u64) << 8
                 | inst.scalars.len() as u64,
         );
-        for (_, id) in tiles {
+        for arg in &inst.tiles {
+            let types = [self.kinds.number(&(arg.tile, inst.conv)), self.layouts.number(&arg.layout)];
+            key.place(arg.role, types, self.place(arg), arg.valid);
+        }
+        for (role, id) in tiles {
             if let Some(o) = self.objects.get(id.index()) {
-                key.tile(o);
+                key.tile(*role, o);
             }
         }
         for scalar in &inst.scalars {
@@ -150,11 +170,12 @@ impl Engine {
         if inst.op.is_configured() {
             key.0.extend(self.config.bits());
         }
+        self.key = key;
     }
 
     /// Makes the variant with the current key the current one, if there is one for the view as it lies now.
     #[inline]
-    pub fn is_ready(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
+    pub fn is_compiled(&mut self, cache: usize, inst: &Inst, view: Option<&Global>) -> Result<bool, Failure> {
         let is_known = self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0));
         match view {
             Some(view) if is_known => self.fits(cache, inst, view),
@@ -162,8 +183,8 @@ impl Engine {
         }
     }
 
-    /// Lies what was made ready for another place of the same buffer inside it here, too? A buffer that no file is
-    /// bound to grows with what is stored.
+    /// Whether the cached footprint is in bounds at the view's new offset. A buffer that no file is bound to grows with what
+    /// is stored.
     pub fn fits(&mut self, cache: usize, inst: &Inst, view: &Global) -> Result<bool, Failure> {
         let Some(start) = view.byte() else { return Ok(false) };
         let Some(span) = self.caches.get(cache).and_then(|c| c.global_span()) else {
@@ -187,13 +208,13 @@ impl Engine {
     pub fn instruction(
         &self,
         mut inst: Inst,
-        tiles: &[(Role, TileId)],
+        tiles: impl IntoIterator<Item = (Role, TileId)>,
         view: Option<&Global>,
     ) -> Result<Inst, Failure> {
         for (role, id) in tiles {
-            let object = self.object(*id)?;
+            let object = self.object(id)?;
             inst.conv = inst.conv.or(object.conv);
-            inst.tiles.push(self.arg(object, *role));
+            inst.tiles.push(self.arg(object, role));
         }
         for (arg, touch) in inst.tiles.iter().zip(effects(&inst).tiles) {
             if touch.needs_valid {
@@ -234,12 +255,7 @@ impl Engine {
     }
 
     /// Lowers an instruction that the rules let pass; `None` for one that only binds.
-    pub fn lowered(
-        &mut self,
-        inst: &Inst,
-        tiles: &[(Role, TileId)],
-        buffer: Option<MemoryId>,
-    ) -> Result<Option<CompiledInst>, Failure> {
+    pub fn lowered(&mut self, inst: &Inst, buffer: Option<MemoryId>) -> Result<Option<CompiledInst>, Failure> {
         let how = inst.op.binds(self.profile);
         if matches!(how, Some(Bind::Window | Bind::Scale)) {
             return Ok(None);
@@ -249,13 +265,8 @@ impl Engine {
             Some(AccToVec::SingleModeVec1 | AccToVec::DualModeSplitM | AccToVec::DualModeSplitN)
         );
         let mut places: SmallVec<[Place; 6]> = SmallVec::new();
-        for (_, id) in tiles {
-            self.reserve_tile(*id, 0)?;
-            let place = self.object(*id)?.place;
-            if uses_core1 && on_core(place.memory, 1) != place.memory {
-                self.reserve_tile(*id, 1)?;
-            }
-            places.push(place);
+        for arg in &inst.tiles {
+            places.push(self.reserve_operand(arg, uses_core1)?);
         }
         if matches!(how, Some(Bind::Bytes | Bind::Storage)) {
             return Ok(None);
@@ -263,15 +274,21 @@ impl Engine {
         CompiledInst::new(inst, Places { tiles: &places, global: buffer, tracked: self.memories.tracked }).map(Some)
     }
 
-    pub fn copy_of(&mut self, from: TileId, to: TileId) -> Result<CompiledInst, Failure> {
+    /// A copy of one tile to another as an instruction, and where the two lie.
+    fn copied(&mut self, from: TileId, to: TileId) -> Result<(Inst, [Place; 2]), Failure> {
         self.reserve_tile(from, 0)?;
         self.reserve_tile(to, 0)?;
         let (src, dst) = (self.object(from)?, self.object(to)?);
         let mut copy = Inst::new(Opcode::Treshape, Form::Plain, Profile::Cpu);
         copy.tiles.push(self.arg(src, Role::Src));
         copy.tiles.push(self.arg(dst, Role::Dst));
-        let len = dst.bytes().min(src.bytes());
-        let at = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
+        Ok((copy, [src.place, dst.place]))
+    }
+
+    pub fn copy_of(&mut self, from: TileId, to: TileId) -> Result<CompiledInst, Failure> {
+        let (copy, places) = self.copied(from, to)?;
+        let len = self.object(to)?.bytes().min(self.object(from)?.bytes());
+        let at = Places { tiles: &places, global: None, tracked: self.memories.tracked };
         CompiledInst::of_steps(&copy, &[Step::Bytes { src: 0, dst: 1, len }], at)
     }
 
@@ -285,13 +302,13 @@ impl Engine {
     ) -> Result<(), Failure> {
         let mut key = std::mem::take(&mut self.key);
         key.0.clear();
-        key.tile(self.object(from)?);
-        key.tile(self.object(to)?);
+        key.tile(Role::Src, self.object(from)?);
+        key.tile(Role::Dst, self.object(to)?);
         key.0.extend(at.into_iter().chain(to_at).chain(extent));
         self.key = key;
         if !self.caches.get_mut(cache).is_some_and(|c| c.find(&self.key.0)) {
-            let prepared = self.copy_of_window((from, at), (to, to_at), extent)?;
-            self.keep(cache, None, Some(prepared), Vec::new());
+            let (inst, compiled) = self.copy_of_window((from, at), (to, to_at), extent)?;
+            self.keep(cache, CachedInst::new(inst, None, Some(compiled), Vec::new()));
         }
         self.issued += 1;
         self.run(cache, 0).map(|_| ())
@@ -304,7 +321,7 @@ impl Engine {
         to: (TileId, [u64; 2]),
         extent: [u64; 2],
     ) -> Result<(), Failure> {
-        self.copy_of_window(from, to, extent)?.run(&mut self.memories, 0).map(|_| ())
+        self.copy_of_window(from, to, extent)?.1.run(&mut self.memories, 0).map(|_| ())
     }
 
     fn copy_of_window(
@@ -312,31 +329,21 @@ impl Engine {
         (from, at): (TileId, [u64; 2]),
         (to, to_at): (TileId, [u64; 2]),
         extent: [u64; 2],
-    ) -> Result<CompiledInst, Failure> {
-        self.reserve_tile(from, 0)?;
-        self.reserve_tile(to, 0)?;
-        let (src, dst) = (self.object(from)?, self.object(to)?);
-        let mut copy = Inst::new(Opcode::Treshape, Form::Plain, Profile::Cpu);
-        copy.tiles.push(self.arg(src, Role::Src));
-        copy.tiles.push(self.arg(dst, Role::Dst));
+    ) -> Result<(Inst, CompiledInst), Failure> {
+        let (copy, places) = self.copied(from, to)?;
         let maps = [Map::at(at[0], at[1]), Map::at(to_at[0], to_at[1])];
         let step = Step::Apply(Apply::copy(extent, (Side::Tile(0), maps[0]), (Side::Tile(1), maps[1])));
-        let places = Places { tiles: &[src.place, dst.place], global: None, tracked: self.memories.tracked };
-        CompiledInst::of_steps(&copy, &[step], places)
+        let at = Places { tiles: &places, global: None, tracked: self.memories.tracked };
+        let compiled = CompiledInst::of_steps(&copy, &[step], at)?;
+        Ok((copy, compiled))
     }
 
-    /// Keeps what was made ready under the current key.
-    pub fn keep(
-        &mut self,
-        cache: usize,
-        init: Option<CompiledInst>,
-        prepared: Option<CompiledInst>,
-        warnings: Vec<Diagnostic>,
-    ) {
+    /// Keeps an instruction under the current key.
+    pub fn keep(&mut self, cache: usize, entry: CachedInst) {
         let Some(cache) = self.caches.get_mut(cache) else { return };
         // It is there already where another place of its buffer did not fit.
         if !cache.find(&self.key.0) {
-            cache.insert(Entry { key: self.key.0.as_slice().into(), init, prepared, warnings, undefined_at: 0 });
+            cache.insert(&self.key.0, entry);
         }
     }
 

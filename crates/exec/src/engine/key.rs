@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use tessera_isa::codec::Number;
 use tessera_isa::inst::{ScalarArg, ScalarType};
+use tessera_isa::ops::Role;
+use tessera_kernels::Place;
 
 /// Every value that occurs, once, with its number.
 #[derive(Debug)]
@@ -50,14 +52,20 @@ impl Key {
     }
 
     #[inline]
-    pub fn tile(&mut self, o: &Object) {
+    pub fn tile(&mut self, role: Role, o: &Object) {
+        self.place(role, [o.kind, o.layout], o.place, o.valid);
+    }
+
+    /// A tile operand with the numbers of its type and its layout.
+    #[inline]
+    pub fn place(&mut self, role: Role, [kind, layout]: [u32; 2], place: Place, valid: [Option<u64>; 2]) {
         let extent = |v: Option<u64>| v.unwrap_or(u64::MAX);
         self.0.extend_from_slice(&[
-            u64::from(o.kind) << 32 | u64::from(o.layout),
-            o.place.memory.index() as u64,
-            o.place.at as u64,
-            extent(o.valid[0]),
-            extent(o.valid[1]),
+            u64::from(kind) << 32 | u64::from(layout),
+            (role as u64) << 32 | place.memory.index() as u64,
+            place.at as u64,
+            extent(valid[0]),
+            extent(valid[1]),
         ]);
     }
 

@@ -1,8 +1,9 @@
-//! The one engine: memories, the tiles in them, and the instructions that were made ready.
+//! The one engine: memories, the tiles in them, and compiled instructions.
 //!
-//! Whoever has an instruction hands it over as an [`Inst`] and the tiles that it works on: the interpreter for each
-//! operation of a program, the intrinsics and the C ABI for each call. The engine asks the rules, lowers it, keeps what
-//! it lowered, and runs it; an instruction that was issued before with the same operands is not looked at again.
+//! An instruction comes as an [`Inst`]: from the interpreter for each operation of a program, from the intrinsics and the C ABI for
+//! each call. Its tiles are operands that say where they lie, or tiles of the engine. The engine asks the rules, compiles it, keeps
+//! both, and runs it. An instruction that was issued before with the same operands is found by its key ([`Cache`]), or by the
+//! [`InstHandle`] that the caller kept.
 //!
 //! ```
 //! use tessera_exec::engine::Engine;
@@ -34,7 +35,7 @@ mod pool;
 mod tiles;
 mod transfer;
 
-pub use cache::{Cache, Entry};
+pub use cache::{Cache, CachedInst};
 pub use contents::TileData;
 pub use contents::UndefinedElement;
 pub use global::Global;

@@ -202,21 +202,9 @@ impl Engine {
         self.update(id, |o| o.place = Place { memory: MemoryId::NONE, at: 0 })
     }
 
-    /// Makes tile `n` what a caller describes who keeps its tiles himself; there is a new one where there was none.
-    /// A tile without a place takes that of its source, or of nobody.
+    /// Makes tile `n` what the caller describes; there is a new one where there was none.
     pub fn describe(&mut self, n: usize, arg: &TileArg, conv: Option<ConvType>) -> Result<TileId, Failure> {
-        let home = match arg.place {
-            None => Place { memory: MemoryId::NONE, at: 0 },
-            Some(TilePlace { root: Root::Memory(loc), start }) => {
-                Place { memory: MemoryId::of_loc(loc), at: start as usize }
-            }
-            Some(TilePlace { root: Root::Auto(handle), start }) => {
-                let storage = self.storage(handle).ok_or_else(no_tile)?;
-                Place { memory: MemoryId::POOL, at: storage.at.saturating_add(start) as usize }
-            }
-            Some(TilePlace { root: Root::Host, start }) => self.place_of(start),
-        };
-        let mut object = self.object_at(arg.tile, conv, home);
+        let mut object = self.object_at(arg.tile, conv, self.place(arg));
         object.layout = self.layouts.number(&arg.layout);
         object.valid = arg.valid;
         if arg.place.is_some() {
@@ -304,6 +292,32 @@ impl Engine {
             valid: object.valid,
             place: root.map(|root| TilePlace { root, start }),
         }
+    }
+
+    /// Where a tile operand lies in the engine's memories.
+    pub(super) fn place(&self, arg: &TileArg) -> Place {
+        let loc = arg.tile.loc;
+        match arg.place {
+            None => Place { memory: MemoryId::NONE, at: 0 },
+            Some(TilePlace { root: Root::Memory(root), start }) => {
+                Place { memory: self.own(MemoryId::of_loc(root), loc), at: start as usize }
+            }
+            Some(TilePlace { root: Root::Auto(_), start }) => {
+                Place { memory: self.own(MemoryId::POOL, loc), at: start as usize }
+            }
+            Some(TilePlace { root: Root::Host, start }) => self.pointer_place(start),
+        }
+    }
+
+    /// Makes the memory of a tile operand long enough, on core 1, too, if it is used there: where the operand lies.
+    pub(super) fn reserve_operand(&mut self, arg: &TileArg, uses_core1: bool) -> Result<Place, Failure> {
+        let place = self.place(arg);
+        let end = (place.at as u64).saturating_add(arg.tile.elem.bytes_of(arg.layout.footprint()));
+        self.reserve(place.memory, end)?;
+        if uses_core1 {
+            self.reserve(on_core(place.memory, 1), end)?;
+        }
+        Ok(place)
     }
 
     /// Makes a memory long enough.
@@ -446,12 +460,41 @@ impl Engine {
         } else if binding == Binding::Inplace {
             from.layout
         } else {
-            let layout = to.tile.layout_over(&from.tile, &self.layout(from)).ok_or_else(|| {
-                let what = format!("{} is a window of a wider tile, and {} has other lines", from.tile, to.tile);
-                failure("treshape-bytes", what, "move the window to a tile of its own first")
-            })?;
+            let layout = over(&from.tile, &self.layout(from), &to.tile)?;
             self.layouts.number(&layout)
         };
         self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, binding))
     }
+}
+
+/// An instruction whose destination is bound to its source, as [`Engine::bind`] binds tiles of the engine. A destination that has
+/// a place keeps it where the instruction works in place; where a window lies is the caller's business.
+pub(super) fn bind_operands(how: Bind, mut inst: Inst) -> Result<Inst, Failure> {
+    let from = inst.tile(Role::Src).cloned();
+    let (Some(from), Some(to)) = (from, inst.tiles.iter_mut().find(|t| t.role == Role::Dst)) else { return Ok(inst) };
+    match (how, from.place) {
+        (Bind::New | Bind::Address | Bind::Window, _) => {}
+        (Bind::InPlace, _) if to.place.is_some() => {}
+        (Bind::Scale, Some(TilePlace { root, start })) if root == Root::Memory(from.tile.loc) => {
+            (to.place, to.layout) =
+                (Some(TilePlace { root: Root::Memory(to.tile.loc), start: scale_address(start) }), to.tile.layout());
+        }
+        (Bind::Scale, _) => {}
+        (Bind::Bytes | Bind::Storage | Bind::InPlace, place) => {
+            to.place = place;
+            to.layout = match how {
+                Bind::InPlace if from.layout != from.tile.layout() => from.layout,
+                _ => over(&from.tile, &from.layout, &to.tile)?,
+            };
+        }
+    }
+    Ok(inst)
+}
+
+/// The layout of a tile over the bytes of another one.
+fn over(from: &Tile, source: &Layout, to: &Tile) -> Result<Layout, Failure> {
+    to.layout_over(from, source).ok_or_else(|| {
+        let what = format!("{from} is a window of a wider tile, and {to} has other lines");
+        failure("treshape-bytes", what, "move the window to a tile of its own first")
+    })
 }

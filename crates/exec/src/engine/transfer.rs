@@ -59,7 +59,7 @@ impl Engine {
         });
         let buffer = self.memories.get_mut(BUFFER).map(std::mem::take);
         let taken = buffer.map_or(BlockWrites::default(), |mut b| b.take_written());
-        done.map(|(is_new, effect)| (taken, self.issued(is_new, effect)))
+        done.map(|done| (taken, self.report(done)))
     }
 
     /// An instruction with a view of bytes that are somebody else's: it reads and writes them where they are, and combines
@@ -75,24 +75,7 @@ impl Engine {
         if let Some(buffer) = self.memories.get_mut(BUFFER) {
             buffer.lend(AlignedBytes::default());
         }
-        done.map(|(is_new, effect)| self.issued(is_new, effect))
-    }
-
-    /// TLOAD of a view of `bytes` into a tile.
-    pub fn load(&mut self, tile: TileId, view: &GlobalArg, bytes: &[u8]) -> Result<IssueReport<'_>, IssueError> {
-        let mut inst = Inst::tload(self.profile);
-        let (range, view) = touched(view, bytes.len());
-        inst.global = Some(view);
-        let bytes = bytes.get(range).unwrap_or(bytes);
-        let contents = |_: &Inst| Memory::new(bytes, true);
-        self.transfer_with(&inst, &[(Role::Dst, tile)], bytes.len(), contents).map(|(_, issued)| issued)
-    }
-
-    /// TSTORE of a tile into a view of `bytes`.
-    pub fn store(&mut self, tile: TileId, view: &GlobalArg, bytes: &mut [u8]) -> Result<IssueReport<'_>, IssueError> {
-        let mut inst = Inst::tstore(self.profile);
-        inst.global = Some(view.clone());
-        self.transfer(inst, &[(Role::Src, tile)], bytes)
+        done.map(|done| self.report(done))
     }
 
     pub(super) fn set_buffer(&mut self, buffer: Memory) {
@@ -136,9 +119,9 @@ impl Engine {
         inst.global = Some(view);
         let place = Place { memory: on_core(object.place.memory, core), at: object.place.at };
         let at = Places { tiles: &[place], global: Some(BUFFER), tracked: self.memories.tracked };
-        let mut prepared = CompiledInst::new(&inst, at)?;
-        let start = from.start(|| prepared.global_span())?;
-        prepared.run(&mut self.memories, start)
+        let mut compiled = CompiledInst::new(&inst, at)?;
+        let start = from.start(|| compiled.global_span())?;
+        compiled.run(&mut self.memories, start)
     }
 
     /// `undefined-read` of a store, and how many bytes it is about.

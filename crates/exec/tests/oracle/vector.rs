@@ -210,7 +210,7 @@ fn attributes(random: &mut Random, inst: &mut Inst) {
         match name {
             AttrName::CmpMode => inst.attrs.set(*name, Some(random.pick(Cmp::ALL))),
             AttrName::Rmode => inst.attrs.set(*name, Some(random.pick(Rounding::ALL))),
-            AttrName::SatMode if random.once_in(2) => inst.attrs.set(*name, Some(random.pick(Saturation::ALL))),
+            AttrName::SatMode if random.once_in(2) => inst.attrs.set(*name, Some(random.pick(&Saturation::ALL[..2]))),
             AttrName::Src1Col if random.once_in(4) => inst.attrs.set(*name, Some(1i64)),
             _ => {}
         }

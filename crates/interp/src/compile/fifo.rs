@@ -36,6 +36,7 @@ impl Compiler<'_> {
             self.program.channels.push(Channel {
                 dir: f.dir,
                 slots: f.slots,
+                local_slots: f.local_slots,
                 slot_size: f.slot_size,
                 split: f.split,
                 name: f.describe(self.module),

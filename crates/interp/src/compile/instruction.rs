@@ -18,6 +18,10 @@ impl Compiler<'_> {
         form: Form,
         code: &mut Vec<Code>,
     ) -> Result<(), Failure> {
+        if let Some(support) = self.program.is_micro.then(|| self.chip_pointer(op, opcode)).transpose()?.flatten() {
+            code.push(Code::Support(id, Box::new(Support::Micro(support))));
+            return Ok(());
+        }
         let result = op.results.first().copied();
         let wanted = |c: &Self, role| c.role(op, role)?.ok_or_else(|| lacks(op, "an operand"));
         let tile = |c: &Self| op.values().find_map(|v| c.var(v).tile()).ok_or_else(|| lacks(op, "a tile"));
@@ -133,7 +137,7 @@ impl Compiler<'_> {
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
-            Text::Ignored | Text::AsWritten => {
+            Text::Ignored | Text::AsWritten | Text::Hint(_) => {
                 if self.observed && opcode.order().is_some() {
                     code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
                 }

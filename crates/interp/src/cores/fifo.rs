@@ -7,7 +7,7 @@ use super::super::code::{Channel, InstTemplate, Pop, Push, TileSlot};
 use super::super::step::{Exec, Stop};
 use super::links::{Popped, Pushed, Wait};
 use tessera_check::fifo;
-use tessera_exec::engine::{Global, TileId, is_valid_set};
+use tessera_exec::engine::{CachedInst, Global, TileId, is_valid_set};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, ViewTag, ViewTags};
@@ -88,7 +88,12 @@ impl Exec<'_> {
         let fault =
             first.and_then(|first| fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile));
         let halves = if channel.dir == Dir::V2c && channel.split != 0 { 2 } else { 1 };
+        // A pop that leaves its extents open takes what is there (isa/today.md 7.1).
+        let is_open = tile.v_row.known().zip(tile.v_col.known()).is_none() && pop.valid.iter().all(Option::is_none);
         let fault = fault.or_else(|| {
+            if is_open {
+                return None;
+            }
             let given = pushed.iter().take(halves).map(|p| p.valid);
             fifo::check_valid(channel.dir, channel.split, given, valid)
         });
@@ -100,7 +105,8 @@ impl Exec<'_> {
             _ => (MemoryId::of_loc(tile.loc), channel.slot_size),
         };
         let memory = if tile.loc == Loc::Vec { on_core(memory, self.engine.core) } else { memory };
-        let place = Place { memory, at: channel.base.saturating_add(slot * size) as usize };
+        let at_home = if self.cx.profile == Profile::A2a3 { number % channel.local_slots.max(1) } else { slot };
+        let place = Place { memory, at: channel.base.saturating_add(at_home * size) as usize };
         self.engine.put_tile(id, place, valid)?;
         self.undefine(Some(at), id);
         match self.cx.profile {
@@ -117,7 +123,7 @@ impl Exec<'_> {
             state.popped[me] += 1;
             state.live[me].push_back(Popped { tile: id, views: pop.views.iter().copied().collect() });
             // A copy stays until its place is taken again.
-            if self.cx.profile == Profile::A2a3 && state.live[me].len() as u64 > channel.slots {
+            if self.cx.profile == Profile::A2a3 && state.live[me].len() as u64 > channel.local_slots {
                 gone = state.live[me].pop_front().filter(|old| old.tile != id);
             }
             links.events += 1;
@@ -135,7 +141,8 @@ impl Exec<'_> {
             return Err(fault.into());
         }
         let known = [tile.v_row.known(), tile.v_col.known()];
-        Ok([0, 1].map(|k| known[k].or(given[k].and_then(|v| u64::try_from(v).ok())).unwrap_or(0)))
+        let declared = [tile.rows, tile.cols];
+        Ok([0, 1].map(|k| known[k].or(given[k].and_then(|v| u64::try_from(v).ok())).unwrap_or(declared[k])))
     }
 
     pub(super) fn free(&mut self, at: OpId, n: usize) -> Result<(), Stop> {
@@ -357,14 +364,14 @@ impl Exec<'_> {
         let cache = self.cx.program.sites.len() + cache;
         let mut key = std::mem::take(&mut self.engine.key);
         key.0.clear();
-        key.tile(self.engine.object(tile.1)?);
+        key.tile(tile.0, self.engine.object(tile.1)?);
         key.view(view, if view.grows { u64::MAX } else { view.elements(&self.engine.memories) });
         self.engine.key = key;
         self.engine.issued += 1;
-        if !self.engine.is_ready(cache, &inst, Some(view))? {
-            let full = self.engine.instruction(inst.clone(), &[tile], Some(view))?;
-            let prepared = self.engine.lowered(&full, &[tile], Some(view.buffer))?;
-            self.engine.keep(cache, None, prepared, Vec::new());
+        if !self.engine.is_compiled(cache, &inst, Some(view))? {
+            let whole = self.engine.instruction(inst.clone(), [tile], Some(view))?;
+            let compiled = self.engine.lowered(&whole, Some(view.buffer))?;
+            self.engine.keep(cache, CachedInst::new(whole, None, compiled, Vec::new()));
             self.engine.fits(cache, &inst, view)?;
         }
         let start = self.engine.start(cache, Some(view))?;

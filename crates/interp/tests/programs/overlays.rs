@@ -172,7 +172,6 @@ fn blocks_write_overlays_that_are_merged_in_order() {
 
 /// Random programs; a run that is recorded copies all arrays at the start of every block.
 #[test]
-#[cfg_attr(miri, ignore = "Miri would take hours")]
 fn random_programs_do_not_depend_on_threads() {
     let numbers = |n: usize| (0..n).flat_map(|i| ((i * 37 % 1009) as f32).to_le_bytes()).collect::<Vec<u8>>();
     let (mut failed, mut overlapping) = (0, 0);

@@ -33,24 +33,28 @@ impl ViewTags {
     /// assert!(columns.contradicts(ViewTag::Nd));
     /// ```
     pub fn inferred(elem: Elem, dims: &[Option<u64>], strides: &[Option<i64>]) -> Self {
-        let at = |back: usize| {
-            let n = dims.len().checked_sub(back)?;
-            Some(((*dims.get(n)?)?, u64::try_from((*strides.get(n)?)?).ok()?))
-        };
-        let (e4, s4, e3, s3) = match (at(1), at(2)) {
-            (Some((e4, s4)), Some((e3, s3))) => (e4, s4, e3, s3),
+        if dims.len() == 1 {
             // One row, or one column of a DN tile.
-            _ if dims.len() == 1 => return ViewTags { tags: [ViewTag::Nd, ViewTag::Dn, ViewTag::Nd], ..Self::ND },
-            _ => return Self::ND,
+            return ViewTags { tags: [ViewTag::Nd, ViewTag::Dn, ViewTag::Nd], ..Self::ND };
+        }
+        let at = |back: usize| dims.len().checked_sub(back);
+        let dim = |back: usize| *dims.get(at(back)?)?;
+        let stride = |back: usize| u64::try_from((*strides.get(at(back)?)?)?).ok();
+        let (e4, s4, e3, s3) = (dim(1), stride(1), dim(2), stride(2));
+        // The stride of an extent that is 1 does not count, and a number that is not known is large enough
+        // (isa/today.md 3).
+        let is_dense = |extent: Option<u64>, stride: Option<u64>| extent == Some(1) || stride == Some(1);
+        let is_apart = |extent: Option<u64>, stride: Option<u64>, other: Option<u64>| {
+            extent == Some(1) || stride.zip(other).is_none_or(|(stride, other)| stride >= other)
         };
-        let (nd, dn) = (s4 == 1 && s3 >= e4, s3 == 1 && s4 >= e3);
+        let (nd, dn) = (is_dense(e4, s4) && is_apart(e3, s3, e4), is_dense(e3, s3) && is_apart(e4, s4, e3));
         let mut tags = match (nd, dn) {
             (false, true) => [ViewTag::Dn; 3],
             (true, true) => [ViewTag::Nd, ViewTag::Dn, ViewTag::Nd],
             _ => [ViewTag::Nd; 3],
         };
-        let boxed = e3 == 16 || e3 == 1 && at(3).is_some_and(|(_, s2)| s2 == e4);
-        if dims.len() == 5 && s4 == 1 && s3 == e4 && elem.bytes_of(e4) == 32 && boxed {
+        let boxed = e3 == Some(16) || e3 == Some(1) && dim(3).is_some() && stride(3) == e4;
+        if dims.len() == 5 && s4 == Some(1) && s3 == e4 && e4.is_some_and(|e4| elem.bytes_of(e4) == 32) && boxed {
             tags[0] = ViewTag::Nz;
         }
         ViewTags { is_written: false, tags }

@@ -194,7 +194,7 @@ attributes! {
     Rmode = "rmode", "RoundMode", "How TCVT rounds (isa/elementwise.md 5).",
         AttrInfo::word(Rounding::WORDS, Spelling::Of("round_mode")).or(AttrValue::Word(Rounding::CastRint as u8)).inside_ins().cpp(CppAttr::Optional);
     SatMode = "sat_mode", "SaturationMode", "What TCVT does beyond the ends of a type (isa/elementwise.md 5).",
-        AttrInfo::word(Saturation::WORDS, Spelling::Of("saturation_mode")).inside_ins().cpp(CppAttr::Optional);
+        AttrInfo::word(Saturation::WRITTEN, Spelling::Of("saturation_mode")).inside_ins().cpp(CppAttr::Optional);
     IsBinary = "isBinary", "isBinary", "The order in which hardware adds; the result is the same (isa/reduce.md 4).",
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins().beside(Role::Tmp);
     Src1Col = "src1Col", "Src1Col", "Only column 0 of the broadcast operand counts (isa/reduce.md 6).",
@@ -262,10 +262,12 @@ attributes! {
         AttrInfo::new(AttrKind::Int(None), "bytes, a multiple of 32");
     SlotNum = "slot_num", "slotNum", "Slots of each direction of a pipe (isa/structure.md 5).",
         AttrInfo::new(AttrKind::Int(None), "1 or more");
-    LocalSlotNum = "local_slot_num", "localSlotNum", "Kept; slot_num counts (isa/structure.md 5).",
+    LocalSlotNum = "local_slot_num", "localSlotNum", "Popped tiles that the consumer's reserve holds (isa/today.md 7.1).",
         AttrInfo::new(AttrKind::Int(None), "1 or more");
     FlagBase = "flag_base", "flagBase", "Kept, without effect (isa/structure.md 5).",
         AttrInfo::new(AttrKind::Int(None), "an integer");
+    PipeId = "id", "pipeId", "Which pipe of its function it is (isa/today.md 7.1).",
+        AttrInfo::new(AttrKind::Int(None), "an integer from 0").or(AttrValue::Int(0));
     NoSplit = "nosplit", "noSplit", "Whether tiles go through a pipe whole (isa/structure.md 5).",
         AttrInfo::new(AttrKind::Bool, "true | false");
     PipeSplit = "split", "split", "How a tile is shared between the vector cores (isa/structure.md 5).",

@@ -1,10 +1,10 @@
-//! Instructions that C++ has and text has not (cpp.md 6.1 and 6.6): fused forms, and patterns along other axes. Their rules
-//! have the ids of the instructions that they are made of.
+//! Instructions that C++ has and text has not (cpp.md 6.1): fused forms; and patterns along an axis, which text writes as a
+//! word behind the types (isa/today.md 6.6). Their rules have the ids of the instructions that they are made of.
 
-use super::irregular::{BASE as IRREGULAR, in_vec, on_cpu};
+use super::irregular::{ANY_BUT_FP4, BASE as IRREGULAR, FROM_16, MASKED_A5, ONE_OF_THE_SIZE, in_vec, on_cpu};
 use super::vector::*;
 use super::*;
-use crate::elem::Elem::{self, *};
+use crate::elem::Elem::{F16, F32, I8, I16, I32};
 
 const BASE: OpInfo = OpInfo { family: Family::Elementwise, source: "cpp.md 6.1", ..LAYOUT };
 
@@ -56,7 +56,8 @@ const DEQUANTIZED: Types = Types::Rows(&[Role::Src0, Role::Src1, Role::Dst], &[&
 
 /// By a pattern: 2- and 4-byte types, row by row.
 macro_rules! patterned {
-    ($name:literal $cpp:literal $of:literal $kind:ident $covers:ident, $formula:literal, $summary:literal, $steps:expr) => {
+    ($name:literal $cpp:literal $of:literal $axis:literal $kind:ident $covers:ident, $cpu:expr, $a2a3:expr, $a5:expr,
+     $formula:literal, $summary:literal, $steps:expr) => {
         OpInfo {
             mnemonic: $name,
             cpp: &[$cpp],
@@ -66,8 +67,9 @@ macro_rules! patterned {
             forms: &[form!(Mask: Src => Dst as $covers; by_hand cpp)],
             attrs: &[AttrName::MaskPattern],
             sigs: &[
-                on_cpu(Types::EqualOf(WHOLE)).of(&[Form::Mask]),
-                in_vec(Profiles::NPU, Types::EqualOf(WHOLE)).of(&[Form::Mask]),
+                on_cpu($cpu).of(&[Form::Mask]),
+                in_vec(Profiles::A2A3, $a2a3).of(&[Form::Mask]),
+                in_vec(Profiles::A5, $a5).of(&[Form::Mask]),
             ],
             ids: ids!($of),
             rules: rules! {
@@ -75,11 +77,19 @@ macro_rules! patterned {
                 ALL $kind concat!($of, "-valid"); ALL Overlap "overlap";
             },
             sem: Sem::Moves($steps),
+            axis: Some(($of, $axis)),
             ..IRREGULAR
         }
     };
 }
-const WHOLE: &[Elem] = &[I16, U16, I32, U32, F16, Bf16, F32];
+/// Picked elements keep their bits; dst has a type of their size (isa/today.md 6.6).
+const fn of_size(src: &'static [(Role, TypeOf)]) -> Types {
+    Types::ByRole(src)
+}
+const PICKED_CPU: Types = of_size(&[(Role::Src, TypeOf::One(ANY_BUT_FP4)), ONE_OF_THE_SIZE]);
+const PICKED_A2A3: Types = of_size(&[(Role::Src, TypeOf::One(FROM_16)), ONE_OF_THE_SIZE]);
+const PICKED_A5: Types = of_size(&[(Role::Src, TypeOf::One(MASKED_A5)), ONE_OF_THE_SIZE]);
+const SPREAD: Types = Types::EqualOf(STANDARD);
 
 family! { after pipes::END;
     Tsubrelu => fused!("TSUBRELU" "tsub" (Src0, Src1) => Dst;
@@ -111,12 +121,12 @@ family! { after pipes::END;
         sem: Sem::Computes(sem::add_dequantize_relu),
         ..BASE
     };
-    TgatherRows => patterned!("TGATHER_ROWS" "TGATHER" "tgather" RowsPicked write_part,
+    TgatherRows => patterned!("TGATHER_ROWS" "TGATHER" "tgather" "col" RowsPicked write_part, PICKED_CPU, PICKED_A2A3, PICKED_A5,
         "dst(k,j) = src(r(k),j), r(k) the k-th row that the pattern names", "Picks rows of src by a pattern.", sem::pick_rows);
-    TscatterCols => patterned!("TSCATTER_COLS" "TSCATTER" "tscatter" ColsSpread write,
+    TscatterCols => patterned!("TSCATTER_COLS" "TSCATTER" "tscatter" "row" ColsSpread write, Types::EqualOf(ANY_BUT_FP4), SPREAD, SPREAD,
         "dst(i,c(k)) = src(i,k), c(k) the k-th column that the pattern names; 0 in the others",
         "Spreads the columns of src by a pattern.", sem::spread_cols);
-    TscatterRows => patterned!("TSCATTER_ROWS" "TSCATTER" "tscatter" RowsSpread write,
+    TscatterRows => patterned!("TSCATTER_ROWS" "TSCATTER" "tscatter" "col" RowsSpread write, Types::EqualOf(ANY_BUT_FP4), SPREAD, SPREAD,
         "dst(r(k),j) = src(k,j), r(k) the k-th row that the pattern names; 0 in the others",
         "Spreads the rows of src by a pattern.", sem::spread_rows);
 }

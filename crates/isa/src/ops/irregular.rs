@@ -6,8 +6,9 @@ use crate::elem::Elem::{self, *};
 pub(super) const BASE: OpInfo = OpInfo { family: Family::Irregular, ..LAYOUT };
 
 /// Every type but fp4.
-const ANY_BUT_FP4: &[Elem] = &[F32, F16, Bf16, I8, I16, I32, I64, U8, U16, U32, U64, F8e4m3, F8e5m2, Hif8, F8e8m0];
-const FROM_16: &[Elem] = &[I16, U16, I32, U32, F16, Bf16, F32];
+pub(super) const ANY_BUT_FP4: &[Elem] =
+    &[F32, F16, Bf16, I8, I16, I32, I64, U8, U16, U32, U64, F8e4m3, F8e5m2, Hif8, F8e8m0];
+pub(super) const FROM_16: &[Elem] = &[I16, U16, I32, U32, F16, Bf16, F32];
 pub(super) const INDEX: &[Elem] = &[I16, U16, I32, U32];
 pub(super) const INDEX_32: &[Elem] = &[I32, U32];
 const ND_OR_DN: Lay = Lay::Of(&[LayoutName::Nd, LayoutName::Dn]);
@@ -86,7 +87,7 @@ const ROWS_ON_CPU: &[Layouts] = &[&[
 ]];
 const COUNTED: Types = by_role!(Src &[U16, U32], Idx &[U8], Dst &[U32];);
 const COUNTED_ON_A5: &[Layouts] = &[&[(Role::Src, ND), (Role::Idx, ND_OR_DN), (Role::Dst, ND)]];
-const ONE_OF_THE_SIZE: (Role, TypeOf) = (Role::Dst, TypeOf::SizeOf(Role::Src));
+pub(super) const ONE_OF_THE_SIZE: (Role, TypeOf) = (Role::Dst, TypeOf::SizeOf(Role::Src));
 
 family! { after matrix::END;
     Tci => OpInfo {
@@ -368,4 +369,4 @@ family! { after matrix::END;
     };
 }
 
-const MASKED_A5: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32, F8e4m3, F8e5m2, Hif8];
+pub(super) const MASKED_A5: &[Elem] = &[I8, U8, I16, U16, I32, U32, I64, U64, F16, Bf16, F32, F8e4m3, F8e5m2, Hif8];

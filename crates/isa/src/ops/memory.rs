@@ -10,6 +10,12 @@ const ZN: Lay = Lay::Of(&[LayoutName::Zn]);
 const LIKE_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ)];
 /// Mat also takes rows and columns into boxes.
 const INTO_MAT: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(ND, NZ), pair!(DN, ZN)];
+/// A tile of one row or one column goes into rows and columns alike (isa/today.md 5.4).
+const OUT_OF_VEC: &[Layouts] =
+    &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(Lay::OneLine, ND), pair!(Lay::OneLine, DN)];
+/// Scales come row by row (isa/today.md 6.8).
+const SCALES_INTO_MAT: &[Layouts] =
+    &[pair!(ND, Lay::Exactly(LayoutName::Zz, 32)), pair!(ND, Lay::Exactly(LayoutName::Nn, 32))];
 const OUT_OF_ACC: &[Layouts] = &[pair!(NZ, ND), pair!(NZ, NZ)];
 
 /// Forms of a store; a parameter belongs to an accumulator, which `quant-source` says of the others.
@@ -29,6 +35,7 @@ static LOADS: &[Sig] = &[
     flow!(Profiles::CPU, WHOLE, ALL_LOCS, ALL_LOCS, &[ANY], Types::Alike, Pipe::Mte2),
     flow!(Profiles::NPU, WHOLE, ALL_LOCS, &[Loc::Vec], LIKE_THE_VIEW, Types::Alike, Pipe::Mte2),
     flow!(Profiles::NPU, WHOLE, ALL_LOCS, &[Loc::Mat], INTO_MAT, Types::Alike, Pipe::Mte2),
+    flow!(Profiles::A5, WHOLE, ALL_LOCS, &[Loc::Mat], SCALES_INTO_MAT, Types::EqualOf(&[F8e8m0]), Pipe::Mte2),
 ];
 
 #[rustfmt::skip]
@@ -36,7 +43,7 @@ static STORES: &[Sig] = &[
     flow!(Profiles::CPU, STORED, NOT_ACC, ALL_LOCS, &[ANY], Types::Alike, Pipe::Mte3),
     flow!(Profiles::CPU, WHOLE, &[Loc::Acc], ALL_LOCS, &[ANY], PLAIN_OF_ACC, Pipe::Fix),
     flow!(Profiles::CPU, QUANTIZED, &[Loc::Acc], ALL_LOCS, &[ANY], QUANT_CPU, Pipe::Fix),
-    flow!(Profiles::NPU, STORED, &[Loc::Vec], ALL_LOCS, LIKE_THE_VIEW, Types::Alike, Pipe::Mte3),
+    flow!(Profiles::NPU, STORED, &[Loc::Vec], ALL_LOCS, OUT_OF_VEC, Types::Alike, Pipe::Mte3),
     flow!(Profiles::A2A3, STORED, &[Loc::Mat], ALL_LOCS, LIKE_THE_VIEW, Types::Alike, Pipe::Mte3),
     flow!(Profiles::NPU, WHOLE, &[Loc::Acc], ALL_LOCS, OUT_OF_ACC, PLAIN_OF_ACC, Pipe::Fix),
     flow!(Profiles::A2A3, QUANTIZED, &[Loc::Acc], ALL_LOCS, OUT_OF_ACC, QUANT_A2A3, Pipe::Fix),

@@ -36,13 +36,14 @@ mod ttrans;
 mod vector;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
-pub use names::{DECLARED, is_micro, other, others, why_not};
+pub use names::{DECLARED, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};
 use rule::rules;
 pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
+pub use tfillpad::fill_of;
 
 use crate::profile::{Profile, Profiles};
 use crate::sem::{self, Sem};
@@ -100,6 +101,8 @@ pub enum Text {
     Ignored,
     /// Whatever stands there, kept as written.
     AsWritten,
+    /// Words and at most one operand, for those who look on: `cmo.cacheinvalid %v single_cache_line : T`.
+    Hint(&'static [&'static str]),
 }
 
 /// How an instruction of the FIFOs is written (isa/structure.md 5): what stands in its parentheses, if any does.
@@ -209,6 +212,7 @@ const LAYOUT: OpInfo = OpInfo {
     expands: false,
     notes: &[],
     examples: &[],
+    axis: None,
 };
 
 /// The instructions of the layout set (ops.md).
@@ -339,6 +343,9 @@ pub struct OpInfo {
     pub notes: &'static [&'static str],
     /// Types of operands with which the instruction is legal, where they are not the usual ones.
     pub examples: &'static [(Role, &'static str)],
+    /// How text writes an instruction that follows a pattern: its mnemonic, and the word behind the types
+    /// (isa/today.md 6.6).
+    pub axis: Option<(&'static str, &'static str)>,
 }
 
 impl OpInfo {
@@ -396,8 +403,17 @@ impl Opcode {
     /// The mnemonic as programs are printed: products have dots in it (isa/structure.md 2).
     pub fn printed(self) -> &'static str {
         let info = self.info();
+        if let Some((mnemonic, _)) = &info.axis {
+            return mnemonic;
+        }
         let dotted = info.aliases.iter().find(|alias| alias.contains('.') && matches!(info.family, Family::Matrix));
         dotted.unwrap_or(&info.mnemonic)
+    }
+
+    /// The instruction that follows a pattern along an axis, `tgather … "col"`.
+    pub fn along(self, axis: &str) -> Option<Opcode> {
+        let text = (self.mnemonic(), axis);
+        Opcode::WITH_CPP.iter().copied().find(|op| op.info().axis == Some(text))
     }
 
     /// The instruction's name as the ISA writes it, `TINSERT_FP`.

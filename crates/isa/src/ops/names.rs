@@ -3,9 +3,15 @@
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
     build_async_session declare_eventid_array eventid_array_get \
-    eventid_array_set mad talloc \
-    test_async_event vecscope \
+    eventid_array_set talloc declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
+    test_async_event \
     wait_async_event \
+    set_cross_block wait_cross_block \
+    alloc_multi_tile multi_tile_get get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
+    syncall set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global \
+    make_prefetch_async_context tprefetch_async get_prefetch_async_session fusion_region section.simt \
+    comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
+    comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc taddrelu tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods \
@@ -19,7 +25,9 @@ static OTHERS: &str = "\
 
 /// Between devices (isa/structure.md 10).
 static BETWEEN_DEVICES: &str = "tput tget tput_async tget_async tnotify twait ttest tbroadcast treduce \
-    build_async_session wait_async_event test_async_event";
+    build_async_session wait_async_event test_async_event \
+    comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
+    comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event";
 
 /// How a call of a function without a body is named, which no text says.
 pub const DECLARED: &str = "func.call";
@@ -30,29 +38,14 @@ pub fn why_not(name: &str) -> (String, &'static str) {
         ("the called function is only declared, and has no body".into(), "give it a body, or run a part")
     } else if BETWEEN_DEVICES.split_whitespace().any(|other| other == name) {
         (format!("pto.{name} moves data between devices; Tessera runs one device"), "run the part of one device")
-    } else if is_micro(name) {
-        (format!("pto.{name} is below the tile level"), "use the tile instruction")
     } else {
         (format!("pto.{name} is recognised, and not executable yet"), "take it out of the program, or run a part")
     }
 }
 
-/// Is it a name of the level below tiles: registers, masks, transfers by hand? Such text is read as it is.
-pub fn is_micro(name: &str) -> bool {
-    let known = ["vecscope", "mad", "mte"].contains(&name) || name.starts_with("mte_") || name.starts_with("mad_");
-    let is_word = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-    known || MICRO.split_whitespace().any(|other| other == name) && is_word
-}
-
-/// Vector registers, as far as their names are known.
-static MICRO: &str = "vlds vsts vadd vsub vmul vdiv vmax vmin vabs vneg vexp vln vsqrt vrelu vand vor vxor vnot vshl vshr \
-    vcmp vcmps vsel vdup vbr vcvt vcadd vcmax vcmin vadds vmuls vmaxs vmins vlrelu vaxpy vmula vtrc vgather2 vscatter \
-    vldas vldus vstas vstus vsst vsld vldsx2 vstsx2 pset_b8 pset_b16 pset_b32 plt_b8 plt_b16 plt_b32";
-
 /// The names of PTO instructions that have no row.
 pub fn others() -> impl Iterator<Item = &'static str> {
-    let all = OTHERS.split_whitespace().chain(MICRO.split_whitespace());
-    all.filter(|name| super::Opcode::parse(name).is_none())
+    OTHERS.split_whitespace().filter(|name| super::Opcode::parse(name).is_none())
 }
 
 /// The canonical name of another PTO instruction, without `pto.`.

@@ -29,24 +29,26 @@ pub enum Order {
     CoreSet,
     /// Takes a token of another core.
     CoreWait,
+    /// What moves data is done before what is later; a vector core's other pipes too (isa/today.md 8.1).
+    Fence,
     Nothing,
 }
 
 impl Order {
     /// Does a process that reaches it order its pipes itself (sync.md 3)?
     pub const fn is_manual(self) -> bool {
-        !matches!(self, Order::CoreSet | Order::CoreWait | Order::Nothing)
+        !matches!(self, Order::CoreSet | Order::CoreWait | Order::Fence | Order::Nothing)
     }
 }
 
-/// What is done with a small array of ids of flags (sync.md 2).
+/// What is done with a small array of ids of flags (sync.md 2), a local array or a struct (isa/today.md 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IdArray {
     /// A new array.
     Declare,
-    /// The id at an index.
+    /// The element at a place.
     Get,
-    /// Puts an id there.
+    /// Puts an element there.
     Set,
 }
 
@@ -59,9 +61,9 @@ impl IdArray {
     /// ```
     pub fn parse(name: &str) -> Option<IdArray> {
         match name {
-            "declare_eventid_array" => Some(IdArray::Declare),
-            "eventid_array_get" => Some(IdArray::Get),
-            "eventid_array_set" => Some(IdArray::Set),
+            "declare_eventid_array" | "declare_local_array" | "declare_struct" => Some(IdArray::Declare),
+            "eventid_array_get" | "local_array_get" | "struct_get" => Some(IdArray::Get),
+            "eventid_array_set" | "local_array_set" | "struct_set" => Some(IdArray::Set),
             _ => None,
         }
     }

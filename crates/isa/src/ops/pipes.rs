@@ -36,7 +36,14 @@ const PIPE_POP: PipeText = PipeText { operands: &[(Role::Tile, "tile", false), (
 const PIPE_FREE: PipeText = PipeText { operands: &[(Role::Pipe, "pipe", false)], ..MOVES };
 
 /// The attributes of `initialize`: those of both forms, and those of the lower one.
-const OF_PIPE: &[AttrName] = &[AttrName::DirMask, AttrName::SlotSize, AttrName::NoSplit];
+const OF_PIPE: &[AttrName] = &[
+    AttrName::PipeId,
+    AttrName::DirMask,
+    AttrName::SlotSize,
+    AttrName::SlotNum,
+    AttrName::LocalSlotNum,
+    AttrName::NoSplit,
+];
 const OF_LOWER: &[AttrName] = &[
     AttrName::DirMask,
     AttrName::SlotSize,
@@ -75,7 +82,7 @@ const FREES: &[RuleUse] = rules! {
 const INITS: &[RuleUse] = rules! {
     ALL Program "fifo-init", "fifo-kind", "fifo-peer", "fifo-size"; A2A3 Program "fifo-gm";
 };
-const SPLIT: &[AttrName] = &[AttrName::PipeSplit];
+const SPLIT: &[AttrName] = &[AttrName::PipeId, AttrName::PipeSplit];
 
 family! { after memory::END;
     ReserveBuffer => fifo!("reserve_buffer" Fifo::Reserve, MAKES,

@@ -26,6 +26,8 @@ pub enum Lay {
     OneRowNd,
     /// DN with one declared column.
     OneColumnDn,
+    /// One declared row or one declared column, of elements of at most four bytes.
+    OneLine,
     RowMajor,
     /// The layout of another operand.
     Like(Role),
@@ -227,6 +229,7 @@ impl Lay {
             Lay::Usual => tile.has_usual_layout(profile),
             Lay::OneRowNd => name == LayoutName::Nd as u8 && tile.rows == 1,
             Lay::OneColumnDn => name == LayoutName::Dn as u8 && tile.cols == 1,
+            Lay::OneLine => !tile.is_boxed() && (tile.rows == 1 || tile.cols == 1) && tile.elem.bits() < 64,
             Lay::RowMajor => matches!(tile.blayout, BLayout::RowMajor),
             Lay::Like(role) => match self::tile(tiles, role) {
                 Some(other) => tile.same_layout(other),
@@ -244,6 +247,7 @@ impl Lay {
             Lay::Usual => "usual".into(),
             Lay::OneRowNd => "1-row ND".into(),
             Lay::OneColumnDn => "1-column DN".into(),
+            Lay::OneLine => "1-row or 1-column".into(),
             Lay::RowMajor => "row-major".into(),
             Lay::Like(role) => format!("as {role}"),
         }

@@ -85,6 +85,10 @@ family! { after layout::END;
         source: "isa/structure.md 7");
     Castptr => plain!("castptr" [] Value Address(&[Role::Number, Role::Global]) "A pointer as one to another element type, as a number, or of a number.",
         source: "isa/structure.md 7");
+    Ptrtoint => plain!("ptrtoint" [] Value Address(&[Role::Global]) "The byte address of a pointer.",
+        source: "isa/today.md 4.3");
+    Inttoptr => plain!("inttoptr" [] Value Address(&[Role::Number]) "The pointer of a byte address.",
+        source: "isa/today.md 4.3");
     TensorViewAddr => plain!("tensor_view_addr" [] Value Address(&[Role::Global]) "A pointer to element 0 of a view.",
         source: "isa/structure.md 7");
     GetTensorViewDim => plain!("get_tensor_view_dim" [] Value Dim "An extent of a view.",
@@ -94,9 +98,9 @@ family! { after layout::END;
     Print => plain!("print" [] Prints Print "Print scalars by a format.", source: "isa/structure.md 7");
     Trap => plain!("trap" [] Traps Ignored "Stop the program.", source: "isa/structure.md 7",
         rules: rules![ALL AtRun "trap";]);
-    LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.",
+    LoadScalar => plain!("load_scalar" [] Loads LoadScalar "Read one element of global memory.", aliases: &["load"],
         rules: rules![ALL Program "gm-bounds"; ALL AtRun "undefined-use";]);
-    StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.",
+    StoreScalar => plain!("store_scalar" [] Stores StoreScalar "Write one element of global memory.", aliases: &["store"],
         rules: rules![ALL Program "gm-bounds";]);
     Setfmatrix => plain!("setfmatrix" ["SETFMATRIX"] Configures Attributes "Image size and padding of later TIMG2COLs.",
         attrs: &[AttrName::Fmap, AttrName::Pad], source: "ops.md 7");
@@ -116,6 +120,12 @@ family! { after layout::END;
         attrs: &[AttrName::FftsMode], source: "sync.md 5", rules: rules![ALL AtRun "sync-overflow";]);
     SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"],
         source: "sync.md 5", rules: rules![ALL AtRun "deadlock";]);
+    CmoCacheinvalid => plain!("cmo.cacheinvalid" [] Orders(Order::Nothing)
+        Hint(&["all", "single_cache_line", "#pto.address_space<gm>"]) "Write back and forget cached lines of global memory.",
+        source: "isa/comm.md 5");
+    FenceBarrierAll => plain!("fence.barrier_all" [] Orders(Order::Fence)
+        Hint(&["#pto.fence_scope<gm>", "#pto.fence_scope<all>", "#pto.fence_scope<local_memory>"])
+        "What is earlier is done and visible before what is later.", source: "isa/comm.md 5");
     SetFfts => plain!("set_ffts" [] Orders(Order::Nothing) AsWritten "Accepted, without effect.");
     SetFlag => plain!("set_flag" [] Orders(Order::Set) AsWritten "Order between two pipes.");
     WaitFlag => plain!("wait_flag" [] Orders(Order::Wait) AsWritten "Order between two pipes.");

@@ -11,6 +11,7 @@ static SIGS: &[Sig] = &[
 
 pub(super) const TCONCAT: OpInfo = OpInfo {
     mnemonic: "tconcat",
+    aliases: &["tconcatidx"],
     cpp: &["TCONCAT"],
     summary: "Join two tiles along the columns (cpu: or rows), or as many columns of each as index tiles say.",
     formula: "dst(i,j) = j < src0.Cv ? src0(i,j) : src1(i, j-src0.Cv)",

@@ -25,6 +25,11 @@ const BASE: OpInfo = OpInfo {
     ..LAYOUT
 };
 
+/// `tfillpad` into a tile of another declared shape expands (isa/today.md 6.3).
+pub fn fill_of(op: Opcode, src: [u64; 2], dst: [u64; 2]) -> Opcode {
+    if op == Opcode::Tfillpad && src != dst { Opcode::TfillpadExpand } else { op }
+}
+
 pub(super) const TFILLPAD: OpInfo = OpInfo {
     mnemonic: "tfillpad",
     cpp: &["TFILLPAD"],

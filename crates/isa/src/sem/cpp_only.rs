@@ -46,7 +46,10 @@ pub fn pick_rows(inst: &Inst) -> Steps {
 fn spread(inst: &Inst, axis: usize) -> Steps {
     let (s, d) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Dst)?);
     let mut extent = valid(inst, d)?;
-    let rect = Rect { row: 0, col: 0, rows: extent[0], cols: extent[1] };
+    let dst = &inst.tiles.get(d)?.tile;
+    let [rows_cleared, cols_cleared] =
+        if inst.profile == crate::profile::Profile::A2a3 { [dst.rows, dst.cols] } else { extent };
+    let rect = Rect { row: 0, col: 0, rows: rows_cleared, cols: cols_cleared };
     let (kept, first, every) = named(inst, *extent.get(axis)?)?;
     *extent.get_mut(axis)? = kept;
     let to = if axis == 0 { rows(first, every) } else { Map::columns(first, every) };

@@ -22,6 +22,7 @@ words! {
     Saturation {
         On = "ON", "ON", "It is clamped.";
         Off = "OFF", "OFF", "Integers wrap, floats become infinite.";
+        Finite = "FINITE", "FINITE", "As ON, infinities too, and NaN becomes 0: what a5 does into 8-bit floats; no word of text.";
     }
 }
 
@@ -45,8 +46,11 @@ pub fn cvt(from: Elem, to: Elem, bits: u64, rounding: Rounding, saturation: Opti
         Rounding::None | Rounding::CastRint => Rounding::Rint,
         other => other,
     };
-    let is_clamped = saturation.unwrap_or_else(|| Saturation::usual(from, to)) == Saturation::On;
+    let saturation = saturation.unwrap_or_else(|| Saturation::usual(from, to));
+    let (is_clamped, is_finite) = (saturation != Saturation::Off, saturation == Saturation::Finite);
     match from.decode(bits) {
+        Number::Float(v) if v.is_nan() && is_finite => 0,
+        Number::Float(v) if v.is_infinite() && is_finite => signed(to, v < 0.0, to.small().largest),
         Number::Float(v) if v.is_nan() => to.canonical_nan().unwrap_or(0),
         value if matches!(to, Elem::Hif8 | Elem::F8e8m0) => to.encode(value, Overflow::Saturate),
         Number::Float(v) if to.is_float() && to_integral => integral(v, rounding),
@@ -63,6 +67,9 @@ pub fn cvt(from: Elem, to: Elem, bits: u64, rounding: Rounding, saturation: Opti
 }
 
 impl Saturation {
+    /// The words that text has for it.
+    pub const WRITTEN: &'static [crate::ops::Word] = Self::WORDS.split_at(2).0;
+
     /// The mode of a pair where none is given.
     pub fn usual(from: Elem, to: Elem) -> Saturation {
         match (from, to) {

@@ -129,7 +129,12 @@ pub fn gather_blocks(inst: &Inst) -> Steps {
 pub fn scatter(inst: &Inst) -> Steps {
     let (s, x, d) = (inst.tile_index(Role::Src)?, inst.tile_index(Role::Idx)?, inst.tile_index(Role::Dst)?);
     let region = top(valid(inst, s)?);
-    Some(vec![routed(Routing::Scatter, &[(s, region), (x, region)], &[(d, declared(inst, d)?)])])
+    let all = declared(inst, d)?;
+    // Both hardware libraries clear the destination first (isa/today.md 6.6).
+    let clear = inst.profile.is_npu().then_some(Step::Fill { dst: d, rect: all, bits: 0 });
+    let mut steps: Vec<Step> = clear.into_iter().collect();
+    steps.push(routed(Routing::Scatter, &[(s, region), (x, region)], &[(d, all)]));
+    Some(steps)
 }
 
 /// Columns that a record takes (isa/irregular.md 6).

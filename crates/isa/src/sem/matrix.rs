@@ -1,6 +1,6 @@
 //! Matrix products (isa/matrix.md).
 
-use super::{At, Func, Rect, Reduce, Step, Steps, at, ceil_to, valid};
+use super::{At, Func, Map, Rect, Reduce, Step, Steps, at, ceil_to, copy, valid};
 use crate::elem::Elem;
 use crate::inst::{Attrs, F32Rounding, Inst};
 use crate::ops::{Opcode, Role};
@@ -73,7 +73,9 @@ fn reduced(inst: &Inst) -> Option<Reduced> {
 /// The steps of a product.
 pub(super) fn contract(inst: &Inst, plus: Option<(Role, At)>, scaled: bool) -> Steps {
     let (a, b, d) = (inst.tile_index(Role::A)?, inst.tile_index(Role::B)?, inst.tile_index(Role::Dst)?);
-    let ([m, k], [_, n]) = (valid(inst, a)?, valid(inst, b)?);
+    let ([m, columns], [rows, n]) = (valid(inst, a)?, valid(inst, b)?);
+    // Both agree, or one of them was not known when it was written (isa/today.md 5.4).
+    let k = if matches!(inst.op.info().sem, Sem::Contract { one_row: true, .. }) { rows } else { columns };
     let (left, right) = (at([[1, 0, 0], [0, 0, 1]]), at([[0, 0, 1], [0, 1, 0]]));
     let start = match plus {
         Some((role, place)) => Some((inst.tile_index(role)?, at(place.map().step.map(|[i, j]| [i, j, 0])))),
@@ -84,6 +86,11 @@ pub(super) fn contract(inst: &Inst, plus: Option<(Role, At)>, scaled: bool) -> S
         false => None,
     };
     let mut all = Vec::new();
+    let extent = valid(inst, d)?;
+    if let Some(acc) = inst.tile_index(Role::Acc).filter(|_| extent != [m, n]) {
+        // What the product does not reach is the accumulator's.
+        all.push(copy(extent, (acc, Map::SAME), (d, Map::SAME)));
+    }
     if inst.profile.is_npu() && m > 0 && n > 0 {
         // Hardware works in boxes of 16×16, or in one row where that is all there is (matrix.md 1 and 4).
         let dst = &inst.tiles.get(d)?.tile;

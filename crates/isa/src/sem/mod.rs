@@ -47,6 +47,7 @@ pub use memory::{load, prefetch, store};
 pub use notation::{Piece, TIGHT, pieces};
 pub use random::Random;
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
+pub use records::before as record_order;
 pub use route::{From, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
 pub use table::{Beyond, Found, Table, coalesce, table};

@@ -13,7 +13,7 @@ pub(super) struct Record {
 }
 
 /// The order of values: descending, every number before every NaN (isa/irregular.md 6).
-pub(super) fn before(x: (Elem, u64), y: (Elem, u64)) -> Ordering {
+pub fn before(x: (Elem, u64), y: (Elem, u64)) -> Ordering {
     match (x.0.is_nan(x.1), y.0.is_nan(y.1)) {
         (false, false) if compare(Cmp::Gt, x, y) => Ordering::Less,
         (false, false) if compare(Cmp::Lt, x, y) => Ordering::Greater,

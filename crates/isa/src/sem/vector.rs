@@ -31,7 +31,14 @@ pub(super) fn map(inst: &Inst, roles: &[Role], func: Func) -> Steps {
 
 /// TCVT.
 pub fn convert_type(inst: &Inst) -> Steps {
+    use super::Saturation;
+    use crate::elem::Elem::{F8e4m3, F8e5m2};
     let (rounding, saturation) = (inst.attrs.rounding()?, inst.attrs.saturation());
+    // Into 8-bit floats a5 saturates, infinities too (isa/today.md 6.8).
+    let is_finite = inst.profile == Profile::A5
+        && matches!(inst.dst()?.tile.elem, F8e4m3 | F8e5m2)
+        && saturation != Some(Saturation::Off);
+    let saturation = if is_finite { Some(Saturation::Finite) } else { saturation };
     map(inst, &[Role::Src], Func::Cvt { rounding, saturation })
 }
 

@@ -1,21 +1,20 @@
 //! f32 to integers of eight bits, sixty-four at a time, to the nearest or in a direction that the machine knows.
 
-use super::super::map::{Loops, Op, RawMap, rest_of_rows};
-use super::Avx512;
+use super::super::raw_map::{Loops, RawRows};
 use crate::nest::{DST, OPERANDS};
 use std::arch::x86_64::*;
 
 /// Elements at a time.
 const STEP: usize = 64;
 
-/// The kernel of a conversion `O`, whose second and third argument are its bounds as f32, in a direction of rounding.
-pub fn to_bytes<O: Op, const ROUND: i32>(is_signed: bool) -> RawMap {
-    if is_signed { rows::<O, ROUND, true> } else { rows::<O, ROUND, false> }
+/// The kernel of a conversion in a direction of rounding, whose second and third argument are its bounds as f32.
+pub fn to_bytes<const ROUND: i32>(is_signed: bool) -> RawRows {
+    if is_signed { rows::<ROUND, true> } else { rows::<ROUND, false> }
 }
 
-/// Safety: the contract of [`RawMap`], on a machine with AVX-512 F, BW, DQ and VL.
+/// Safety: the contract of [`RawRows`], on a machine with AVX-512 F, BW, DQ and VL.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma")]
-unsafe fn rows<O: Op, const ROUND: i32, const SIGNED: bool>(at: [*mut u8; OPERANDS], loops: &Loops) {
+unsafe fn rows<const ROUND: i32, const SIGNED: bool>(at: [*mut u8; OPERANDS], loops: &Loops) -> usize {
     let is_dense = loops.step[DST] == 1 && loops.step[1] == 4;
     let whole = if is_dense { loops.n / STEP * STEP } else { 0 };
     // SAFETY: the contract of this function: bounds are scalars, and the first `whole` elements of every row are dense.
@@ -46,8 +45,8 @@ unsafe fn rows<O: Op, const ROUND: i32, const SIGNED: bool>(at: [*mut u8; OPERAN
             to = to.wrapping_offset(loops.row_step[DST]);
             from = from.wrapping_offset(loops.row_step[1]);
         }
-        rest_of_rows::<O, Avx512>(at, loops, whole);
     }
+    whole
 }
 
 /// Sixteen numbers between the bounds as integers; a NaN is 0.

@@ -3,8 +3,7 @@
 //! Sums, differences and products of f16 by the instructions for them (AVX-512 FP16), which round once. The library has no
 //! functions for these in the oldest compiler that is supported, so they are written out. Maxima and minima compare the codes.
 
-use super::super::map::{Loops, Op, SCALAR, rest_of_rows};
-use super::Avx512;
+use super::super::raw_map::{Loops, SCALAR};
 use crate::nest::{DST, OPERANDS};
 use std::arch::asm;
 use std::arch::x86_64::*;
@@ -22,9 +21,9 @@ pub fn has_f16() -> bool {
 /// enters as, where it is held.
 macro_rules! kernels {
     ($($name:ident $scalar:ident |$x:ident, $y:ident| $of:expr;)*) => {$(
-        /// Safety: the contract of [`RawMap`](super::super::map::RawMap), on a machine with these instructions.
+        /// Safety: the contract of [`RawRows`](super::super::raw_map::RawRows), on a machine with these instructions.
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c,fma")]
-        pub unsafe fn $name<O: Op>(at: [*mut u8; OPERANDS], loops: &Loops) {
+        pub unsafe fn $name(at: [*mut u8; OPERANDS], loops: &Loops) -> usize {
             // SAFETY: the contract of this function: the first `whole` elements of every row are dense.
             unsafe {
                 let same = if loops.step[2] == SCALAR { $scalar(at[2].cast::<f32>().read_unaligned()) } else { None };
@@ -48,7 +47,7 @@ macro_rules! kernels {
                     }
                     p.iter_mut().zip(loops.row_step).for_each(|(p, step)| *p = p.wrapping_offset(step));
                 }
-                rest_of_rows::<O, Avx512>(at, loops, whole);
+                whole
             }
         }
     )*};

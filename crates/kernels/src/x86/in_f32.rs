@@ -7,8 +7,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "iterators of arrays go through memory here")]
 
-use super::super::map::{Loops, Op, SCALAR, rest_of_rows};
-use super::Avx512;
+use super::super::raw_map::{Loops, SCALAR};
 use super::dense::{BF16_INFINITY, BF16_NAN, BYTES, F16_INFINITY, F16_NAN, STEP, settled};
 use crate::nest::{DST, OPERANDS};
 use std::arch::asm;
@@ -188,19 +187,12 @@ impl Wide for Bf16Normal {
 /// Kernels of x·y, or x ± y; of vectors with their inner arrays by `$inner`.
 macro_rules! kernels {
     ($($name:ident $features:literal $wide:ident $(.$inner:tt)*: |$x:ident, $y:ident, $one:ident| $of:expr;)*) => {$(
-        /// Safety: the contract of [`RawMap`](super::super::map::RawMap), on a machine with these instructions.
+        /// Safety: the contract of [`RawRows`](super::super::raw_map::RawRows), on a machine with these instructions.
         #[target_feature(enable = $features)]
-        pub unsafe fn $name<O: Op>(at: [*mut u8; OPERANDS], loops: &Loops) {
-            // SAFETY: the contract of this function.
-            unsafe {
-                match loops.step[2] == SCALAR {
-                    true => rows::<O, true>(at, loops),
-                    false => rows::<O, false>(at, loops),
-                }
-            }
+        pub unsafe fn $name(at: [*mut u8; OPERANDS], loops: &Loops) -> usize {
             /// With one value for all elements of the second operand where `SAME`.
             #[target_feature(enable = $features)]
-            unsafe fn rows<O: Op, const SAME: bool>(at: [*mut u8; OPERANDS], loops: &Loops) {
+            unsafe fn rows<const SAME: bool>(at: [*mut u8; OPERANDS], loops: &Loops) -> usize {
                 let is_dense = loops.step[DST] == 2 && loops.step[1] == 2 && (SAME || loops.step[2] == 2);
                 let whole = if is_dense { loops.n / STEP * STEP } else { 0 };
                 let mut p = at;
@@ -233,7 +225,15 @@ macro_rules! kernels {
                         }
                         p.iter_mut().zip(loops.row_step).for_each(|(p, step)| *p = p.wrapping_offset(step));
                     }
-                    rest_of_rows::<O, Avx512>(at, loops, whole);
+                }
+                whole
+            }
+
+            // SAFETY: the contract of this function.
+            unsafe {
+                match loops.step[2] == SCALAR {
+                    true => rows::<true>(at, loops),
+                    false => rows::<false>(at, loops),
                 }
             }
         }

@@ -6,7 +6,7 @@
 //! sorted. Zipping register `i` with register `i + N/2` does that in log₂ N rounds. Blocks at the end overlap the ones
 //! before, so there is no scalar remainder; an extent below one block leaves the transpose to the strided loop.
 
-use super::super::map::unknown;
+use super::super::raw_map::unknown;
 use super::transpose_set_conflict::transpose_set_conflict;
 use super::vector::{Vector, zipped};
 use crate::Level;

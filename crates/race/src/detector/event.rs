@@ -69,6 +69,8 @@ pub enum Act {
         pipe: Pipe,
         id: u32,
         after: Option<u32>,
+        /// Every release before it counts, and not only the latest on another pipe.
+        all: bool,
     },
     Release {
         pipe: Pipe,

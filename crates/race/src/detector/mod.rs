@@ -26,6 +26,7 @@ use crate::fifo_slots::SlotPlace;
 use crate::footprint::{self, rect_ranges};
 use crate::sync_op::SyncOp;
 use crate::trace::{Kind as Traced, Line};
+use crate::vecscope::InScope;
 use access_history::Touching;
 use channels::Lines;
 use event::{Act, Done, Event, Point};
@@ -40,6 +41,7 @@ use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Rect};
 use tessera_isa::tile::Loc;
+use tessera_micro::order::Log;
 
 /// No pipes at all: only the rules of flags are asked for, and memories are not looked at.
 pub const FLAGS: usize = 0;
@@ -74,6 +76,8 @@ pub struct Detector<const W: usize> {
     /// By process, site and number.
     variants: Vec<Vec<Vec<Option<Variant>>>>,
     told: RunFindings,
+    /// Races inside of vecscopes.
+    scopes: Vec<InScope>,
     /// Whether the limit of findings is reached, so that going on is pointless.
     is_over: bool,
 }
@@ -81,13 +85,14 @@ pub struct Detector<const W: usize> {
 impl<const W: usize> Detector<W> {
     pub fn new(text: Arc<KernelText>) -> Detector<W> {
         let processes = &text.processes;
-        let pipes = |(n, p): (usize, &source_map::ProcessText)| Pipes::new(n, p.automatic, text.profile);
+        let pipes = |(n, p): (usize, &source_map::ProcessText)| Pipes::new(n, (p.automatic, p.is_micro), text.profile);
         Detector {
             pipes: processes.iter().enumerate().map(pipes).collect(),
             memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),
             lines: Lines::new(text.profile, processes.iter().map(|p| p.core).collect()),
             variants: vec![Vec::new(); processes.len()],
             told: RunFindings::new(processes.len()),
+            scopes: Vec::new(),
             is_over: false,
             text,
         }
@@ -271,6 +276,40 @@ impl<const W: usize> Detector<W> {
         self.work(process, at, Pipe::S, Done { what, start: from as i64 }, !writes);
     }
 
+    /// Bytes are touched on a pipe, by what is no tile instruction.
+    pub fn touched(&mut self, process: usize, at: (OpId, Turn<'_>), pipe: Pipe, bytes: Vec<(Space, u64, u64, bool)>) {
+        let mut accesses: Vec<Access> = Vec::new();
+        for (space, from, to, writes) in bytes {
+            let way = if writes { AccessKind::Writes } else { AccessKind::Reads };
+            let range = (from as i64, to as i64);
+            match accesses.iter_mut().find(|access| (access.space, access.way) == (space, way)) {
+                Some(access) => access.ranges = access.ranges.iter().copied().chain([range]).collect(),
+                None => {
+                    let role = if matches!(space, Space::Buffer(_)) { Role::Global } else { Role::Src };
+                    accesses.push(Access { space, ranges: [range].into(), is_view: false, way, role, first: range.0 });
+                }
+            }
+        }
+        if W == FLAGS || accesses.is_empty() {
+            return;
+        }
+        let what = self.memory.number(accesses);
+        self.work(process, at, pipe, Done { what, start: 0 }, false);
+    }
+
+    /// A vecscope ended, in which this happened.
+    pub fn scoped(&mut self, log: &Log) {
+        for race in log.races() {
+            let node = |n: usize| log.nodes.get(race.nodes[n]);
+            if let (Some(x), Some(y)) = (node(0), node(1)) {
+                let found = InScope::new(x, y, &race);
+                if self.scopes.iter().all(|other| !other.is_like(&found)) {
+                    self.scopes.push(found);
+                }
+            }
+        }
+    }
+
     /// A tile is printed.
     pub fn printed(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), tile: &TileArg) {
         let ranges = valid_ranges(tile);
@@ -316,6 +355,14 @@ impl<const W: usize> Detector<W> {
                 let point = pipes.point(op, turns);
                 self.told.barrier(process, op, *pipe);
                 self.next(process, point, Act::Barrier(*pipe));
+            }
+            SyncOp::Fence(of) => {
+                let fence = *of;
+                for pipe in fence {
+                    let Some(pipes) = self.pipes.get_mut(process) else { return };
+                    let point = pipes.point(op, turns);
+                    self.next(process, point, Act::Barrier(*pipe));
+                }
             }
             SyncOp::Events => {
                 let named = text.events.get(op.index()).map(|events| pipes.events(events)).unwrap_or_default();

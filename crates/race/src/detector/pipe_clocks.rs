@@ -72,6 +72,8 @@ struct Release<const W: usize> {
 pub struct Pipes<const W: usize> {
     process: usize,
     automatic: bool,
+    /// Whether the process meets micro instructions.
+    is_micro: bool,
     in_order: [bool; Pipe::ALL.len()],
     lines: [Line<W>; Pipe::ALL.len()],
     /// The clock that every event from now on follows.
@@ -102,7 +104,7 @@ pub struct Happens<const W: usize> {
 }
 
 impl<const W: usize> Pipes<W> {
-    pub fn new(process: usize, automatic: bool, profile: Profile) -> Pipes<W> {
+    pub fn new(process: usize, (automatic, is_micro): (bool, bool), profile: Profile) -> Pipes<W> {
         let mut in_order = [automatic; Pipe::ALL.len()];
         for pipe in Pipe::ALL {
             in_order[*pipe as usize] |= pipe.is_in_order(profile);
@@ -110,6 +112,7 @@ impl<const W: usize> Pipes<W> {
         Pipes {
             process,
             automatic,
+            is_micro,
             in_order,
             lines: [Line::default(); Pipe::ALL.len()],
             issued: Clock::default(),
@@ -244,9 +247,13 @@ impl<const W: usize> Pipes<W> {
 
     /// A get of a buffer in program order: it waits for the latest release on another pipe.
     pub fn take(&self, pipe: Pipe, id: u32) -> Act {
+        if self.is_micro {
+            // All earlier ones, on any pipe (micro/model.md 8).
+            return Act::Take { pipe, id, after: Some(self.index), all: true };
+        }
         let others = self.released.iter().filter(|((n, on), _)| *n == id && *on != pipe);
         let after = others.map(|(_, release)| release.index).max();
-        Act::Take { pipe, id, after }
+        Act::Take { pipe, id, after, all: false }
     }
 
     pub fn release(&mut self, pipe: Pipe, id: u32, point: &Point) -> Act {
@@ -271,6 +278,10 @@ impl<const W: usize> Pipes<W> {
             }
             Act::Joins(named) | Act::Work { named, .. } if !named.is_empty() => {
                 join(named.iter().map(|n| self.named.get(*n as usize).copied().flatten()).collect())
+            }
+            Act::Take { id, after: Some(before), all: true, .. } => {
+                let earlier = |((n, _), release): &(&(u32, Pipe), &Release<W>)| n == id && release.index < *before;
+                join(self.released.iter().filter(earlier).map(|(_, release)| release.clock).collect())
             }
             Act::Take { id, after: Some(index), .. } => {
                 // A later release of the same pipe takes the place of the one that is meant, and is after it.

@@ -446,6 +446,7 @@ fn tell<const W: usize>(
     if is_broken || is_stuck {
         return None;
     }
+    live.scopes.iter().for_each(|found| reporter.in_scope(found));
     let races: Vec<_> = memory.races.iter().map(|race| teller.race(race)).collect();
     let same: Vec<_> = memory.same.iter().map(|race| teller.race(race)).collect();
     let traces: Vec<&Trace> = teller.traces.iter().collect();

@@ -36,6 +36,8 @@ pub struct Move {
 pub struct ProcessText {
     pub core: Core,
     pub automatic: bool,
+    /// Whether it meets micro instructions.
+    pub is_micro: bool,
     /// By operation.
     pub orders: Vec<Option<Box<Ordered>>>,
 }
@@ -120,6 +122,7 @@ fn process(
     ProcessText {
         core,
         automatic: mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
+        is_micro: crate::explore::is_micro(func),
         orders: func.ops.iter().enumerate().map(ordered).collect(),
     }
 }

@@ -51,14 +51,15 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    /// A FIFO, and the slot that its next push or pop uses.
-    fn next_slot(&mut self, n: FifoId, what: Count) -> (FifoSlots, u64) {
+    /// A FIFO, and the slot that its next push or pop uses, with its number.
+    fn next_slot(&mut self, n: FifoId, what: Count) -> (FifoSlots, u64, u64) {
         let AnalysisInput { module, func, placement, profile, .. } = self.subject;
         let slots = FifoSlots::new((module, func), self.state.constants, placement, profile, &self.fifos.list[n]);
         let count = self.counts.entry((n, what)).or_default();
         *count += 1;
-        let slot = slots.slot(*count - 1);
-        (slots, slot)
+        let number = *count - 1;
+        let slot = slots.slot(number);
+        (slots, slot, number)
     }
 
     /// Which half of a tile this vector core has.
@@ -79,7 +80,7 @@ impl<'a> PathWalk<'a> {
     }
 
     fn push(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
-        let (slots, slot) = self.next_slot(n, Count::Pushes);
+        let (slots, slot, _) = self.next_slot(n, Count::Pushes);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Free(n)), &[]);
         let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
@@ -118,20 +119,21 @@ impl<'a> PathWalk<'a> {
     }
 
     fn pop(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
-        let (slots, slot) = self.next_slot(n, Count::Pops);
+        let (slots, slot, number) = self.next_slot(n, Count::Pops);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Ready(n)), &[]);
         let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v, Origin::Own)?))) else {
             return;
         };
-        let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).and_then(|o| self.known_at(o.arg)));
+        let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).map(|o| self.known_at(o.arg)));
         let tile = self.state.objects[object].tile;
         let core = self.memory_of(tile.loc, 0);
-        let place = self.spot(id, SlotPlace::Chip(tile.loc, core, slots.place(slot, &tile)));
-        let valid = given.map(|n| Ext::from(n.and_then(|n| u64::try_from(n).ok())));
+        let place = self.spot(id, SlotPlace::Chip(tile.loc, core, slots.place(number, &tile)));
         let made = self.state.change(object);
         made.place = place.unwrap_or_else(|| made.place.clone());
-        made.set_open(|axis, _| valid[axis]);
+        let declared = [tile.rows, tile.cols];
+        let known = |n: Option<i64>| Ext::from(n.and_then(|n| u64::try_from(n).ok()));
+        made.set_open(|axis, _| given[axis].map_or(Ext::Known(declared[axis]), known));
         let made = made.clone();
         self.state.set(value, Val::Tile(object));
         if self.subject.profile == Profile::A2a3 {

@@ -10,6 +10,7 @@ mod control;
 mod fifo;
 mod footprint_cache;
 mod global;
+mod micro;
 mod peel;
 mod period;
 mod sync_ops;
@@ -115,6 +116,8 @@ pub(crate) struct PathWalk<'a> {
     misused: MisuseSet,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
+    /// Whether it has micro instructions: pointers on the chip are numbers then.
+    is_micro: bool,
     fifos: Fifos,
     /// By operation of a mixed kernel: the kind of core that runs it.
     kinds: Vec<Option<tessera_ir::Core>>,
@@ -167,6 +170,7 @@ pub(crate) fn walk<'a>(
             core: subject.core,
             turns: vec![SmallVec::new()],
             automatic: subject.automatic,
+            is_micro: is_micro(func),
             ..Trace::default()
         },
         state: State::new(subject.module, func, subject.profile, constants),
@@ -175,6 +179,7 @@ pub(crate) fn walk<'a>(
         at: None,
         misused: MisuseSet::default(),
         written: FxHashSet::default(),
+        is_micro: is_micro(func),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
         counts: FxHashMap::default(),
@@ -202,6 +207,11 @@ pub(crate) fn walk<'a>(
     walk.trace.steps = walk.steps;
     walk.choices.symbols = walk.symbols;
     Ok(walk.trace)
+}
+
+/// Whether a function has micro instructions.
+pub(crate) fn is_micro(func: &Func) -> bool {
+    func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_)))
 }
 
 /// A value of the program.
@@ -347,7 +357,12 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
         if self.subject.ticks {
             self.trace.ticks.push(Tick::Begin(id));
         }
-        self.op(id, op)?;
+        match &op.kind {
+            OpKind::Pto(opcode, _) if self.is_micro && self.chip_pointer(id, op, *opcode) => {}
+            OpKind::Micro(_) => self.micro(id, op)?,
+            _ if op.is_vecscope() => self.vecscope(id, op)?,
+            _ => self.op(id, op)?,
+        }
         if self.subject.ticks {
             match self.trace.events.len() == events && op.blocks.is_empty() {
                 true => self.trace.ticks.truncate(ticks),
@@ -369,6 +384,10 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
             _ => return self.on_tiles(id, op, opcode, form),
         }
         Ok(())
+    }
+
+    fn is_number(&self, value: ValueId) -> bool {
+        self.is_chip_pointer(value)
     }
 
     fn other(&mut self, id: OpId, op: &'a Op) {

@@ -79,6 +79,11 @@ impl<'a> PathWalk<'a> {
                 }
             }
             SyncOp::Token { pipe, sets } => self.core_flag(&ordering, *pipe, *sets)?,
+            SyncOp::Fence(pipes) => {
+                for pipe in *pipes {
+                    self.event(id, *pipe, Kind::Barrier, &[]);
+                }
+            }
             SyncOp::Nothing => {}
             SyncOp::Wrong(misuse) => match ordering.ends() {
                 // A flag that is wrong has an id all the same.
@@ -96,7 +101,10 @@ impl<'a> PathWalk<'a> {
     /// What is done with an array of ids. One that nobody put there is not known.
     pub(super) fn ids(&mut self, at: OpId, op: &Op) {
         let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.state.get(v).clone());
-        let index = op.operands.get(1).and_then(|o| self.known_at(o.arg));
+        let shape = op.operands.first().and_then(|o| o.arg.value()).and_then(|v| self.state.ty(v).stack_slots());
+        let places: Vec<Option<i64>> = op.places().iter().map(|o| self.known_at(o.arg)).collect();
+        let index = places.into_iter().collect::<Option<Vec<i64>>>().and_then(|places| shape?.element(&places).ok());
+        let index = index.and_then(|n| i64::try_from(n).ok());
         if let (Some(Val::Ids(array)), Some(index)) = (&array, index) {
             let count = self.arrays[*array].len();
             if !usize::try_from(index).is_ok_and(|n| n < count) {
@@ -109,11 +117,12 @@ impl<'a> PathWalk<'a> {
         let index = index.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         match (op.id_array(), op.results.first().copied(), array) {
             (Some(IdArray::Declare), Some(result), _) => {
-                self.arrays.push(vec![None; self.state.ty(result).id_array().unwrap_or(0)]);
+                let count = self.state.ty(result).stack_slots().map_or(0, |slots| slots.count());
+                self.arrays.push(vec![None; count]);
                 self.state.set(result, Val::Ids(self.arrays.len() - 1));
             }
             (Some(IdArray::Set), _, Some(Val::Ids(array))) => {
-                let id = op.operands.get(2).and_then(|o| self.raw(o.arg));
+                let id = op.operands.last().and_then(|o| self.raw(o.arg));
                 match index {
                     Some(index) => self.arrays[array].iter_mut().skip(index).take(1).for_each(|at| at.clone_from(&id)),
                     None => self.arrays[array].fill(None),

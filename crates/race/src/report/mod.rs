@@ -33,7 +33,7 @@ pub(crate) struct Reporter<'a> {
     ids: Ids,
     flags: BTreeMap<(&'static str, String), (u32, Diagnostic)>,
     others: FxHashSet<(OpId, &'static str)>,
-    found: Vec<Diagnostic>,
+    pub(crate) found: Vec<Diagnostic>,
 }
 
 impl<'a> Reporter<'a> {
@@ -84,7 +84,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// `17:5`.
-    fn place(&self, op: OpId) -> String {
+    pub(crate) fn place(&self, op: OpId) -> String {
         let start = (self.span(op).start as usize).min(self.text.len());
         let before = self.text.get(..start).unwrap_or_default();
         let line = before.bytes().filter(|b| *b == b'\n').count() + 1;

@@ -2,10 +2,12 @@
 
 use super::{Bindings, Kernel};
 use std::sync::{Arc, Mutex};
-use tessera_interp::{Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
+use tessera_interp::{Bytes, Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::ops::Pipe;
+use tessera_micro::order::Log;
 use tessera_race::Report;
 use tessera_race::detector::{self, BlockFindings, Detector, KernelText};
 
@@ -52,6 +54,19 @@ impl<const W: usize> Observer for Judge<W> {
 
     fn scalar(&mut self, moment: Moment<'_>, space: Space, bytes: (u64, u64), writes: bool) {
         self.detector.scalar(moment.process, at(&moment), memory(space), bytes, writes);
+    }
+
+    fn looks_at_bytes(&self) -> bool {
+        W != detector::FLAGS
+    }
+
+    fn touched(&mut self, moment: Moment<'_>, pipe: Pipe, bytes: Bytes) {
+        let bytes = bytes.into_iter().map(|(space, from, to, writes)| (memory(space), from, to, writes)).collect();
+        self.detector.touched(moment.process, at(&moment), pipe, bytes);
+    }
+
+    fn scoped(&mut self, _: Moment<'_>, log: &Log) {
+        self.detector.scoped(log);
     }
 
     fn printed(&mut self, moment: Moment<'_>, tile: &TileArg) {

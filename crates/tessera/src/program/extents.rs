@@ -450,7 +450,7 @@ impl<'a> Walk<'a> {
     ) -> Val<Option<Interval>> {
         let step = self.distance(before, after).zip(times);
         match (before, step) {
-            _ if before == after => before.clone(),
+            _ if before == after => *before,
             (Val::Scalar(Some(from)), Some((step, times))) => Val::Scalar(from.stepped(step, times)),
             (Val::View(view), Some((step, times))) => {
                 let mut view = self.state.views[*view].clone();

@@ -5,8 +5,8 @@ use super::intrinsic::gets;
 use super::known::{self, legal};
 use super::{AsTile, Element};
 use crate::dynamic::{TileBuf, saturated};
-use crate::{Error, RecordEvent, Result};
-use tessera_isa::inst::{GlobalArg, ViewTag};
+use crate::{Error, RecordEvent, Result, Role};
+use tessera_isa::inst::{GlobalArg, Inst, ViewTag};
 
 /// A slice as a view of global memory that [`tload`] reads.
 ///
@@ -88,9 +88,8 @@ impl<'a, T: Element> Tensor<'a, T> {
     view_builder!();
 
     pub(crate) fn load(self, tile: &TileBuf, dense: &[u64]) -> Result<RecordEvent> {
-        let arg = self.view.arg::<T>(dense)?;
-        let bytes = pack(whole_bytes(self.data));
-        tile.machine().state()?.load(tile.slot().id, &arg, &bytes)?;
+        let (machine, tiles) = (tile.machine(), [(Role::Dst, tile.slot().id)]);
+        self.read(dense, |view, bytes| machine.state()?.transfer(Inst::tload(machine.profile()), &tiles, view, bytes))?;
         Ok(RecordEvent::new())
     }
 }
@@ -247,8 +246,9 @@ pub fn tload<'a, D: AsTile, T: Element>(dst: &mut D, src: impl Into<Tensor<'a, T
 pub fn tstore<'a, S: AsTile, T: Element>(dst: impl Into<TensorMut<'a, T>>, src: &S) -> Result<RecordEvent> {
     legal!(known::transfer(S::KNOWN, T::ELEM, "tstore-dtype", true));
     let (rows, cols) = src.buf().valid()?;
-    dst.into().change(&[rows as u64, cols as u64], |arg, bytes| {
-        src.buf().machine().state()?.store(src.buf().slot().id, &arg, bytes)
+    let (machine, tiles) = (src.buf().machine(), [(Role::Src, src.buf().slot().id)]);
+    dst.into().change(&[rows as u64, cols as u64], |view, bytes| {
+        machine.state()?.transfer(Inst::tstore(machine.profile()), &tiles, view, bytes)
     })?;
     Ok(RecordEvent::new())
 }

@@ -195,11 +195,12 @@ fn issue(machine: *mut TesseraMachine, c: &mut Choices<'_>, handles: &[u64]) -> 
         scalar_count: scalars.len() as u32,
         attr_count: attrs.len() as u32,
         form: if c.byte() > 220 { c.tag(8) } else { 0 },
-        reserved: 0,
+        word_count: 0,
         tiles: tiles.as_ptr(),
         scalars: scalars.as_ptr(),
         attrs: attrs.as_ptr(),
         conv: std::ptr::null(),
+        words: std::ptr::null(),
     };
     // SAFETY: the lists are as long as they say, and live during the call.
     unsafe { tessera_issue(machine, &inst) }

@@ -1,8 +1,8 @@
 //! What inputs are given to, and what must hold of it besides that it ends.
 
-use tessera::equiv::Given;
+use tessera::equiv::{Answer, Given, equiv};
 use tessera::npy::Array;
-use tessera::program::{Bindings, Input, Kernel, Limits, Need};
+use tessera::program::{Bindings, Input, Kernel, Limits, Need, OrderOptions};
 use tessera::{Diagnostic, Profile, Program};
 use tessera_ir::TextForm;
 
@@ -81,18 +81,45 @@ fn pipeline(bytes: &[u8]) {
     let (profile, blocks) = (Profile::ALL[choice % Profile::ALL.len()], 1 + (choice / 3 % 3) as u32);
     let program = Program::read(bytes, Some(profile));
     let found = program.check();
-    assert!(found.iter().all(|d| d.rule != "internal"), "{found:?}");
+    sound(&found);
     let _ = program.portability();
-    if found.iter().any(Diagnostic::is_error) {
+    let is_refused = found.iter().any(Diagnostic::is_error);
+    if program.has_errors() {
         return;
     }
-    let Ok(kernel) = program.kernel_or_entry(None) else { return };
+    let kernel = match program.kernel_or_entry(None) {
+        Ok(kernel) => kernel,
+        Err(error) => return sound(error.diagnostics()),
+    };
+    // Analyses that take programs that were refused, too.
+    if let Err(error) = kernel.plan(&[]) {
+        sound(error.diagnostics());
+    }
+    match kernel.order(&OrderOptions::default()) {
+        Ok(report) => sound(&report.diagnostics),
+        Err(error) => sound(error.diagnostics()),
+    }
+    if is_refused {
+        return;
+    }
     let limits = Limits { steps: 20_000, memory: 16 << 20 };
     let bindings = Bindings { inputs: inputs(&kernel), blocks, limits, ..Bindings::default() };
     let outcome = kernel.execute(bindings);
-    assert!(outcome.diagnostics.iter().all(|d| d.rule != "internal"), "{:?}", outcome.diagnostics);
+    sound(&outcome.diagnostics);
     let given = Given { blocks, limits, ..Given::default() };
-    let _ = tessera::equiv::equiv(&kernel, &kernel, &given, &[]);
+    if let Answer::Stopped(_, error) = equiv(&kernel, &kernel, &given, &[]) {
+        sound(error.diagnostics());
+    }
+    if let Err(error) = tessera::opt::optimize(&program, None, &given, &[]) {
+        sound(error.diagnostics());
+    }
+}
+
+/// An `internal` error is a defect, and so a finding.
+fn sound<'a>(found: impl IntoIterator<Item = &'a Diagnostic>) {
+    for diagnostic in found {
+        assert!(diagnostic.rule != "internal", "{diagnostic:?}");
+    }
 }
 
 /// Something for every argument that needs it.

@@ -8,7 +8,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Family, Form, Opcode, Role, RuleKind};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Axis, Func};
+use tessera_isa::sem::{Axis, Func, Saturation};
 use tessera_isa::tile::{LayoutName, Loc};
 
 /// An argument at a point: its type, its bits, and whether it is wholly defined.
@@ -21,7 +21,14 @@ impl Reference<'_> {
         match op {
             Opcode::Tcvt => {
                 let rounding = attrs.rounding().ok_or(NO_MEANING)?;
-                self.map(&[Role::Src], Func::Cvt { rounding, saturation: attrs.saturation() })
+                let to = self.inst.dst().map(|dst| dst.tile.elem);
+                let is_byte = matches!(to, Some(Elem::F8e4m3 | Elem::F8e5m2)) && self.inst.profile == Profile::A5;
+                let saturation = match attrs.saturation() {
+                    Some(Saturation::Off) => Some(Saturation::Off),
+                    _ if is_byte => Some(Saturation::Finite),
+                    given => given,
+                };
+                self.map(&[Role::Src], Func::Cvt { rounding, saturation })
             }
             Opcode::Tdivs if self.inst.form == Form::ScalarFirst => self.map(&[Role::Scalar, Role::Src], Func::Div),
             Opcode::Tdivs => {

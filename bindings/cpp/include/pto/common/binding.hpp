@@ -26,7 +26,7 @@ private:
     friend struct Access;
 
     // Automatic storage, where the tile has or shares one.
-    mutable Held<Cell> cell_;
+    mutable RefPtr<Cell> cell_;
     // What the library was last told that pointers are handed out for.
     mutable const void *exposed_ = nullptr;
     // A window keeps the pitch of its tile, in elements, as long as it lies where it was put.
@@ -67,51 +67,77 @@ struct Access {
     template <typename TileT>
     static constexpr TesseraTile kType = TypeOf(TileT::Info);
 
-    // Calls `say` with four words that say of a tile with storage what a descriptor says, its type included, and its role;
-    // false for a tile without storage.
-    template <typename TileT, typename Function>
-    static bool Words(const TileT &tile, uint32_t role, Function say)
+    // Gives a tile storage if an instruction needs it and there is none yet; says whether the tile can be used.
+    template <typename TileT>
+    static bool Ready(const TileT &tile, bool needsStorage = true)
     {
         const TileBase &base = tile;
-        const uint64_t pitch = base.pitch_ != 0 && base.window_ == tile.data_ ? base.pitch_ : 0;
-        say(reinterpret_cast<uintptr_t>(&kType<TileT>), reinterpret_cast<uintptr_t>(tile.data_),
-            static_cast<uint64_t>(static_cast<uint32_t>(tile.RowMaskInternal)) << 32 |
-                static_cast<uint32_t>(tile.ColMaskInternal),
-            pitch << 8 | role);
-        return tile.data_ != nullptr;
-    }
-
-    // Fills in a descriptor; automatic storage that is not there yet is made if the instruction needs it.
-    template <typename TileT>
-    static bool Describe(const TileT &tile, TesseraTile &out, bool needsStorage = true)
-    {
-        out = kType<TileT>;
-        out.valid_row = tile.RowMaskInternal;
-        out.valid_col = tile.ColMaskInternal;
-        if (!Bind(tile, out, needsStorage)) {
+        if (tile.data_ == nullptr) {
+            if (!base.cell_ && needsStorage) {
+                base.cell_ = RefPtr<Cell>(new Cell());
+            }
+            void *data = !base.cell_ ? nullptr : needsStorage ? base.cell_->Allocate(Type(tile)) : base.cell_->data();
+            if (data == nullptr) {
+                return !needsStorage;
+            }
+            tile.data_ = static_cast<typename TileT::DType *>(data);
+        }
+        if (base.cell_ && base.cell_->IsGone()) {
+            Fail("binding", "the tile's storage belongs to a core that SetProfile or Reset has replaced: make a new tile");
             return false;
         }
-        const TileBase &base = tile;
-        out.pitch = base.pitch_ != 0 && base.window_ == tile.data_ ? base.pitch_ : 0;
         return true;
     }
 
+    // Four words that say of a tile what a descriptor says, its type included, and its role.
+    template <typename TileT>
+    static void Words(const TileT &tile, uint32_t role, uint64_t *words)
+    {
+        words[0] = reinterpret_cast<uintptr_t>(&kType<TileT>);
+        words[1] = reinterpret_cast<uintptr_t>(tile.data_);
+        words[2] = static_cast<uint64_t>(static_cast<uint32_t>(tile.RowMaskInternal)) << 32 |
+                   static_cast<uint32_t>(tile.ColMaskInternal);
+        words[3] = Pitch(tile) << 16 | role;
+    }
+    // The descriptor of a tile with these words; a pad value of an instruction, one more than it, stands above the role.
+    static TesseraTile Described(const uint64_t *words)
+    {
+        TesseraTile tile = *reinterpret_cast<const TesseraTile *>(words[0]);
+        const uint32_t pad = words[3] >> 8 & 0xFF;
+        tile.valid_row = static_cast<int32_t>(words[2] >> 32);
+        tile.valid_col = static_cast<int32_t>(words[2]);
+        tile.storage_kind = words[1] == 0 ? TESSERA_STORAGE_NONE : TESSERA_STORAGE_POINTER;
+        tile.storage = words[1];
+        tile.pitch = words[3] >> 16;
+        tile.pad = pad == 0 ? tile.pad : pad - 1;
+        return tile;
+    }
+
+    // Fills in a descriptor; automatic storage that is not there yet is made.
+    template <typename TileT>
+    static bool Describe(const TileT &tile, TesseraTile &out)
+    {
+        uint64_t words[4];
+        const bool isReady = Ready(tile);
+        Words(tile, 0, words);
+        out = Described(words);
+        return isReady;
+    }
     template <typename ConvT>
-    static bool DescribeConv(const ConvT &tile, TesseraConv &out, bool needsStorage = true)
+    static bool Describe(const ConvT &tile, TesseraConv &out)
     {
         out = tile.Descriptor();
-        return Bind(tile, out, needsStorage);
+        const bool isReady = Ready(tile);
+        out.storage_kind = TESSERA_STORAGE_POINTER;
+        out.storage = reinterpret_cast<uintptr_t>(tile.data_);
+        return isReady;
     }
 
     // Makes sure that a tile has storage.
     template <typename TileT>
     static bool Touch(const TileT &tile)
     {
-        if (tile.data_ != nullptr) {
-            return true;
-        }
-        typename TileT::Described descriptor;
-        return DescribeAny(tile, descriptor);
+        return tile.data_ != nullptr || Ready(tile);
     }
 
     // A pointer to the tile's bytes is handed out.
@@ -123,7 +149,7 @@ struct Access {
             return;
         }
         typename TileT::Described descriptor;
-        if (DescribeAny(tile, descriptor)) {
+        if (Describe(tile, descriptor)) {
             const auto &machine = CurrentMachine();
             if (machine->Contains(reinterpret_cast<uintptr_t>(tile.data_))) {
                 machine->Done(ExposeBy(machine->handle(), &descriptor));
@@ -145,7 +171,7 @@ struct Access {
     {
         const TileBase &base = tile;
         if (tile.data_ == nullptr && !base.cell_) {
-            base.cell_ = Held<Cell>(new Cell());
+            base.cell_ = RefPtr<Cell>(new Cell());
         }
         return tile;
     }
@@ -164,7 +190,7 @@ struct Access {
     static void Rebind(TileT &tile, const OtherT &other, uint64_t bytes, uint64_t pitch)
     {
         if (Touch(other)) {
-            Held<Cell> cell = static_cast<const TileBase &>(other).cell_;
+            RefPtr<Cell> cell = static_cast<const TileBase &>(other).cell_;
             char *data = const_cast<char *>(reinterpret_cast<const char *>(other.data_));
             Rebind(tile, static_cast<void *>(data + bytes));
             TileBase &base = tile;
@@ -215,43 +241,18 @@ struct Access {
 
 private:
     template <typename TileT>
-    static bool DescribeAny(const TileT &tile, TesseraTile &out)
+    static decltype(auto) Type(const TileT &tile)
     {
-        return Describe(tile, out);
-    }
-    template <typename ConvT>
-    static bool DescribeAny(const ConvT &tile, TesseraConv &out)
-    {
-        return DescribeConv(tile, out);
+        if constexpr (std::is_same_v<typename TileT::Described, TesseraTile>) {
+            return (kType<TileT>);
+        } else {
+            return tile.Descriptor();
+        }
     }
     static TesseraStatus ExposeBy(TesseraMachine *machine, const TesseraTile *tile) { return tessera_expose(machine, tile); }
     static TesseraStatus ExposeBy(TesseraMachine *machine, const TesseraConv *tile)
     {
         return tessera_expose_conv(machine, tile);
-    }
-
-    template <typename TileT, typename Descriptor>
-    static bool Bind(const TileT &tile, Descriptor &out, bool needsStorage)
-    {
-        const TileBase &base = tile;
-        if (tile.data_ == nullptr) {
-            if (!base.cell_ && needsStorage) {
-                base.cell_ = Held<Cell>(new Cell());
-            }
-            void *data = !base.cell_ ? nullptr : needsStorage ? base.cell_->Allocate(out) : base.cell_->data();
-            if (data == nullptr) {
-                out.storage_kind = TESSERA_STORAGE_NONE;
-                return !needsStorage;
-            }
-            tile.data_ = static_cast<typename TileT::DType *>(data);
-        }
-        if (base.cell_ && base.cell_->IsGone()) {
-            Fail("binding", "the tile's storage belongs to a core that SetProfile or Reset has replaced: make a new tile");
-            return false;
-        }
-        out.storage_kind = TESSERA_STORAGE_POINTER;
-        out.storage = reinterpret_cast<uintptr_t>(tile.data_);
-        return true;
     }
 };
 

@@ -14,7 +14,7 @@ template <typename TileT>
 inline bool ReadScalar(const TileT &tile, typename TileT::DType &value)
 {
     TesseraTile descriptor;
-    const Held<Machine> &machine = CurrentMachine();
+    const RefPtr<Machine> &machine = CurrentMachine();
     return Access::Describe(tile, descriptor) &&
            machine->Done(tessera_read_scalar(machine->handle(), &descriptor, &value, sizeof value));
 }

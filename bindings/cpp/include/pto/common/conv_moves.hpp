@@ -134,7 +134,7 @@ inline bool FitsConv(const DstT &dst, const ConvExtents &from)
 }
 
 template <typename DstT, typename SrcT>
-inline void TransposeConv(DstT &dst, SrcT &src, const Where &where)
+inline void TransposeConv(DstT &dst, SrcT &src, const SourceLocation &where)
 {
     const Run run("TTRANS", where);
     if (!IsTransposed(DstT::layout, SrcT::layout)) {
@@ -171,7 +171,7 @@ inline Matrix FiltersOf(const ConvT &t)
 
 // dst(r, c) = src[k / C0][n / 16][n % 16][k % C0] in whole boxes, k = row + r, n = col + c.
 template <typename DstT, typename SrcT>
-inline void ExtractConv(DstT &dst, SrcT &src, int64_t row, int64_t col, const char *name, const Where &where)
+inline void ExtractConv(DstT &dst, SrcT &src, int64_t row, int64_t col, const char *name, const SourceLocation &where)
 {
     static_assert(IsFractalZ(SrcT::layout), "textract-layout: of conv tiles only FRACTAL_Z and FRACTAL_Z_3D are extracted");
     const Run run(name, where);

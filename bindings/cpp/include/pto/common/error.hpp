@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <pto/common/held.hpp>
-#include <pto/common/where.hpp>
+#include <pto/common/ref_ptr.hpp>
+#include <pto/common/source_location.hpp>
 
 namespace pto {
 
@@ -71,14 +71,14 @@ public:
                 return;
             }
         }
-        function_ = pto_model::Held<Function>(new Of<Callee>(std::move(function)));
+        function_ = pto_model::RefPtr<Function>(new Of<Callee>(std::move(function)));
     }
 
     explicit operator bool() const { return static_cast<bool>(function_); }
     void operator()(const Error &error) const { function_->Call(error); }
 
 private:
-    pto_model::Held<Function> function_;
+    pto_model::RefPtr<Function> function_;
 };
 
 // An error handler is called instead of throwing: when it returns, the instruction had no effect and the kernel goes on.

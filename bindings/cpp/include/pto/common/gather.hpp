@@ -85,7 +85,7 @@ PTO_INTRINSIC(TSCATTER,
 // An element in storage order, as a scalar.
 template <typename Src>
 PTO_INST std::enable_if_t<pto_detail::IsTile<Src>, typename Src::DType> GETVAL(
-    Src &src, int64_t index, const pto_detail::Where &where = pto_detail::Where::Here())
+    Src &src, int64_t index, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
     typename Src::DType value{};
     pto_detail::Call(TESSERA_OP_TGETVAL, "GETVAL", where).Src(src).Scalar(TESSERA_ROLE_INDEX, index).Get(&value, sizeof value);
@@ -100,7 +100,7 @@ PTO_INTRINSIC(TCI, (typename Dst, typename Tmp, typename T, int descending), (Ds
 namespace pto_detail {
 
 template <QuantType type, typename Dst, typename Src, typename Param>
-inline void Quantize(Dst &dst, Src &src, Param &scale, Param *offset, const Where &where)
+inline void Quantize(Dst &dst, Src &src, Param &scale, Param *offset, const SourceLocation &where)
 {
     static_assert(type == QuantType::INT8_SYM || type == QuantType::INT8_ASYM,
                   "tquant-attr: an MX format has tiles of exponents, maxima and scales as further operands");

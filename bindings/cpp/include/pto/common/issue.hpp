@@ -59,7 +59,7 @@ inline bool RunsOn(uint32_t profiles) { return (profiles >> static_cast<uint32_t
 // The run of an intrinsic, by its name and the place of the call: errors while it lives are its errors.
 class Run {
 public:
-    Run(const char *name, const Where &where) : running_{name, where, CurrentRunning()} { CurrentRunning() = &running_; }
+    Run(const char *name, const SourceLocation &where) : running_{name, where, CurrentRunning()} { CurrentRunning() = &running_; }
     ~Run() { CurrentRunning() = running_.outer; }
     Run(const Run &) = delete;
     Run &operator=(const Run &) = delete;
@@ -69,29 +69,29 @@ private:
 };
 
 class Call {
+    static constexpr std::size_t kTiles = 7, kScalars = 6, kAttrs = 8;
+
 public:
     // The form is said where operands alone do not tell it.
-    Call(TesseraOp op, const char *name, const Where &where, TesseraForm form = TESSERA_FORM_PLAIN)
-        : run_(name, where), op_(op), form_(form), machine_(*CurrentMachine()), expected_(machine_.Expected()),
-          changes_(machine_.changes())
+    Call(TesseraOp op, const char *name, const SourceLocation &where, TesseraForm form = TESSERA_FORM_PLAIN)
+        : run_(name, where), op_(op), form_(form), machine_(*CurrentMachine())
     {}
-    explicit Call(TesseraOp op) : Call(op, nullptr, Where{}) {}
+    explicit Call(TesseraOp op) : Call(op, nullptr, SourceLocation{}) {}
 
     template <typename TileT>
     Call &Tile(TesseraRole role, const TileT &tile, bool needsStorage = true)
     {
-        operands_[tileCount_++] = {&tile, DescribeAs<TileT>, static_cast<uint8_t>(role), needsStorage, false, 0};
-        const bool isBound = Access::Words(tile, role, [this](auto... words) { this->Say(words...); });
-        isSaid_ = isSaid_ && isBound;
+        ok_ = ok_ && Access::Ready(tile, needsStorage);
+        Access::Words(tile, role, key_ + keyCount_);
+        tileKeys_[tileCount_++] = keyCount_;
+        keyCount_ += 4;
         return *this;
     }
     // The last tile that was given has this pad value instead of its own.
     Call &Padded(PadValue pad)
     {
-        Operand &last = operands_[tileCount_ - 1];
-        last.isPadded = true;
-        last.pad = static_cast<uint32_t>(pad);
-        return Say(last.pad);
+        key_[tileKeys_[tileCount_ - 1] + 3] |= (static_cast<uint64_t>(pad) + 1) << 8;
+        return *this;
     }
     template <typename TileT>
     Call &Dst(const TileT &tile)
@@ -111,7 +111,7 @@ public:
     template <typename ConvT>
     Call &Conv(const ConvT &tile)
     {
-        ok_ = ok_ && Access::DescribeConv(tile, conv_);
+        ok_ = ok_ && Access::Describe(tile, conv_);
         hasConv_ = true;
         return *this;
     }
@@ -164,20 +164,17 @@ public:
     // The same, with a view of global memory.
     bool Transfer(const TesseraView &view)
     {
-        Say(static_cast<uint64_t>(view.elem) << 32 | view.layout << 16 | view.dims, static_cast<uint64_t>(view.extent));
+        AppendKey(static_cast<uint64_t>(view.elem) << 32 | view.layout << 16 | view.dims, static_cast<uint64_t>(view.extent));
         for (uint32_t i = 0; i < view.dims; ++i) {
-            Say(static_cast<uint64_t>(view.shape[i]), static_cast<uint64_t>(view.stride[i]));
+            AppendKey(static_cast<uint64_t>(view.shape[i]), static_cast<uint64_t>(view.stride[i]));
         }
         return Done(&view);
     }
     // For an instruction that gives a scalar.
     bool Get(void *value, std::size_t size)
     {
-        if (!Describe()) {
-            return false;
-        }
-        const TesseraInst inst = Inst();
-        return machine_.Done(tessera_get(machine_.handle(), &inst, value, size));
+        const Described described(*this);
+        return ok_ && machine_.Done(tessera_get(machine_.handle(), &described.inst, value, size));
     }
     RecordEvent Issue()
     {
@@ -188,26 +185,19 @@ public:
 private:
     bool Done(const TesseraView *view)
     {
-        const bool isSaid = isSaid_ && !hasConv_;
-        const uint64_t hasView = view != nullptr;
-        SayAt(0, static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_));
-        SayAt(1, hasView << 24 | static_cast<uint64_t>(tileCount_) << 16 | scalarCount_ << 8 | attrCount_);
-        // Somebody else may have issued instructions while this one was put together.
-        const bool isExpected = differs_ == 0 && expected_.count == wordCount_ && changes_ == machine_.changes() &&
-                                &expected_ == &machine_.Expected();
-        if (isSaid && (isExpected ? machine_.AgainAsExpected(view) : machine_.Again(words_, wordCount_, view))) {
+        key_[0] = static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_);
+        key_[1] = static_cast<uint64_t>(view != nullptr) << 24 | tileCount_ << 16 | scalarCount_ << 8 | attrCount_;
+        void *data = view == nullptr ? nullptr : view->data;
+        if (ok_ && !hasConv_ && tessera_reissue(machine_.handle(), key_, keyCount_, data) == TESSERA_STATUS_OK) {
             return true;
         }
-        if (!Describe()) {
-            return false;
-        }
-        const TesseraInst inst = Inst();
-        const bool isDone = machine_.Done(view == nullptr ? tessera_issue(machine_.handle(), &inst)
-                                                          : tessera_transfer(machine_.handle(), &inst, view));
-        if (isDone && isSaid) {
-            machine_.Remember(words_, wordCount_);
-        }
-        return isDone;
+        return ok_ && Anew(view);
+    }
+    bool Anew(const TesseraView *view) const
+    {
+        const Described described(*this);
+        return machine_.Done(view == nullptr ? tessera_issue(machine_.handle(), &described.inst)
+                                             : tessera_transfer(machine_.handle(), &described.inst, view));
     }
     // Bit 48 of the thread's task word: quantization on cpu saturates infinities, too (cpp.md 8).
     Call &Saturating()
@@ -215,63 +205,60 @@ private:
         const bool saturates = (get_task_cookie() >> 48 & 1) != 0 && RunsOn(1u << TESSERA_PROFILE_CPU);
         return saturates ? Attr(TESSERA_ATTR_NAME_SATURATE_INF, 1) : *this;
     }
-    // What a tile operand is, and how it is described where that is needed.
-    struct Operand {
-        const void *tile;
-        bool (*describe)(const void *tile, TesseraTile &out, bool needsStorage);
-        uint8_t role;
-        bool needsStorage;
-        bool isPadded;
-        uint32_t pad;
-    };
-    template <typename TileT>
-    static bool DescribeAs(const void *tile, TesseraTile &out, bool needsStorage)
-    {
-        return Access::Describe(*static_cast<const TileT *>(tile), out, needsStorage);
-    }
-    bool Describe()
-    {
-        for (uint32_t i = 0; ok_ && i < tileCount_; ++i) {
-            const Operand &operand = operands_[i];
-            tiles_[i].role = operand.role;
-            tiles_[i].reserved = 0;
-            ok_ = operand.describe(operand.tile, tiles_[i].tile, operand.needsStorage);
-            tiles_[i].tile.pad = operand.isPadded ? operand.pad : tiles_[i].tile.pad;
-        }
-        return ok_;
-    }
     Call &Add(const TesseraScalar &scalar)
     {
-        scalars_[scalarCount_++] = scalar;
-        return Say(static_cast<uint64_t>(scalar.role) << 32 | scalar.kind << 16 | scalar.elem, scalar.bits);
+        scalarKeys_[scalarCount_++] = keyCount_;
+        return AppendKey(static_cast<uint64_t>(scalar.role) << 32 | scalar.kind << 16 | scalar.elem, scalar.bits);
     }
     Call &Add(const TesseraAttr &attr)
     {
-        attrs_[attrCount_++] = attr;
+        attrKeys_[attrCount_++] = keyCount_;
         const auto value = [&](int i) { return static_cast<uint64_t>(attr.values[i]); };
-        return Say(static_cast<uint64_t>(attr.name) << 32 | attr.kind, value(0), value(1), value(2), value(3));
+        return AppendKey(static_cast<uint64_t>(attr.name) << 32 | attr.kind, value(0), value(1), value(2), value(3));
     }
-    // More of what tells the instruction from others; while it is put together it is compared with the expected one.
+    // More of what tells the instruction from others.
     template <typename... Words>
-    Call &Say(Words... words)
+    Call &AppendKey(Words... words)
     {
-        isSaid_ = isSaid_ && wordCount_ + sizeof...(Words) <= Machine::kWords;
-        if (isSaid_) {
-            (SayAt(wordCount_++, words), ...);
-        }
+        ((key_[keyCount_++] = words), ...);
         return *this;
     }
-    void SayAt(std::size_t place, uint64_t word)
-    {
-        words_[place] = word;
-        differs_ |= word ^ expected_.words[place];
-    }
-    TesseraInst Inst() const
-    {
-        return {static_cast<uint32_t>(op_), tileCount_, scalarCount_, attrCount_, static_cast<uint32_t>(form_), 0,
-                tiles_, scalars_, attrs_,
-                hasConv_ ? &conv_ : nullptr};
-    }
+    // The instruction as the library takes it: what its key says.
+    struct Described {
+        explicit Described(const Call &call)
+        {
+            for (uint32_t i = 0; i < call.tileCount_; ++i) {
+                const uint64_t *key = call.key_ + call.tileKeys_[i];
+                tiles[i] = {static_cast<uint32_t>(key[3] & 0xFF), 0, Access::Described(key)};
+            }
+            for (uint32_t i = 0; i < call.scalarCount_; ++i) {
+                const uint64_t *key = call.key_ + call.scalarKeys_[i];
+                scalars[i] = {static_cast<uint32_t>(key[0] >> 32), static_cast<uint32_t>(key[0] >> 16 & 0xFFFF), key[1],
+                              static_cast<uint32_t>(key[0] & 0xFFFF), 0};
+            }
+            for (uint32_t i = 0; i < call.attrCount_; ++i) {
+                const uint64_t *key = call.key_ + call.attrKeys_[i];
+                const auto value = [&](int n) { return static_cast<int64_t>(key[n]); };
+                attrs[i] = {static_cast<uint32_t>(key[0] >> 32), static_cast<uint32_t>(key[0]),
+                            {value(1), value(2), value(3), value(4)}};
+            }
+            // The key says nothing of a conv tile.
+            const uint32_t words = call.hasConv_ ? 0 : call.keyCount_;
+            inst = {static_cast<uint32_t>(call.op_), call.tileCount_, call.scalarCount_, call.attrCount_,
+                    static_cast<uint32_t>(call.form_), words, tiles, scalars, attrs, call.hasConv_ ? &call.conv_ : nullptr,
+                    call.key_};
+        }
+        Described(const Described &) = delete;
+        Described &operator=(const Described &) = delete;
+
+        TesseraTileArg tiles[kTiles];
+        TesseraScalar scalars[kScalars];
+        TesseraAttr attrs[kAttrs];
+        TesseraInst inst;
+    };
+
+    // The instruction itself, 4 words a tile, 2 a scalar, 5 an attribute, 12 a view.
+    static constexpr std::size_t kKey = 2 + 4 * kTiles + 2 * kScalars + 5 * kAttrs + 12;
 
     Run run_;
     TesseraOp op_;
@@ -282,18 +269,13 @@ private:
     bool ok_ = true;
     bool hasConv_ = false;
     Machine &machine_;
-    const Machine::Issued &expected_;
-    uint64_t changes_;
-    // Do the words, behind two for the instruction itself, say all of it?
-    bool isSaid_ = true;
-    std::size_t wordCount_ = 2;
-    // Which bits are others than those of the expected instruction.
-    uint64_t differs_ = 0;
-    uint64_t words_[Machine::kWords];
-    Operand operands_[7];
-    TesseraTileArg tiles_[7];
-    TesseraScalar scalars_[6];
-    TesseraAttr attrs_[8];
+    // All that the instruction is but where its view lies, which is what the library knows it by when it is issued again.
+    uint32_t keyCount_ = 2;
+    uint64_t key_[kKey];
+    // Where operands stand in the key.
+    uint32_t tileKeys_[kTiles];
+    uint32_t scalarKeys_[kScalars];
+    uint32_t attrKeys_[kAttrs];
     TesseraConv conv_;
 };
 
@@ -307,19 +289,19 @@ private:
 #define PTO_INTRINSIC_OR(name, types, given, exists, defaulted, parameters, arguments, ...)                              \
     template <PTO_LIST types>                                                                                            \
     PTO_INST std::enable_if_t<exists> name##_IMPL(PTO_LIST defaulted,                                                    \
-                                                  const pto_detail::Where &where = pto_detail::Where::Here())                    \
+                                                  const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here()) \
     {                                                                                                                    \
         __VA_ARGS__                                                                                                      \
     }                                                                                                                    \
     template <PTO_LIST types>                                                                                            \
-    PTO_INST pto_detail::Returns<exists> name(PTO_LIST defaulted, const pto_detail::Where &where = pto_detail::Where::Here())        \
+    PTO_INST pto_detail::Returns<exists> name(PTO_LIST defaulted, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here()) \
     {                                                                                                                    \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                                    \
     }                                                                                                                    \
     template <PTO_LIST types, typename WaitEvent, typename... WaitEvents>                                                \
-    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...)   \
+    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...) \
     {                                                                                                                    \
-        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::Where{}), RecordEvent{};                          \
+        return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::SourceLocation{}), RecordEvent{};             \
     }
 #define PTO_INTRINSIC(name, types, given, exists, parameters, arguments, ...)                                            \
     PTO_INTRINSIC_OR(name, types, given, exists, parameters, parameters, arguments, __VA_ARGS__)

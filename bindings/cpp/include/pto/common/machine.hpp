@@ -17,7 +17,6 @@ class Machine : public Counted {
 public:
     explicit Machine(Profile profile) : profile_(profile)
     {
-        issued_[0].next = issued_;
         if (tessera_abi_version() != TESSERA_ABI_VERSION) {
             Fail("binding", "the library has ABI version " + std::to_string(tessera_abi_version()) +
                                 " and the headers have " + std::to_string(TESSERA_ABI_VERSION) +
@@ -61,53 +60,6 @@ public:
     // Is it an address in one of the memories?
     bool Contains(uintptr_t address) const { return tessera_contains(handle_, address) != 0; }
 
-    // How many words may say everything about an instruction.
-    static constexpr std::size_t kWords = 48;
-
-    // An instruction that was issued: its words, its number, and the one that was issued after it.
-    struct Issued {
-        uint64_t number = 0;
-        std::size_t count = 0;
-        Issued *next = nullptr;
-        uint64_t words[kWords] = {};
-    };
-
-    // The instruction that is issued next if all goes as it went before, as in a loop.
-    const Issued &Expected() const { return *last_->next; }
-    // How often what is remembered has changed.
-    uint64_t changes() const { return changes_; }
-
-    // Issues the expected instruction again, or one that was issued before with these words; says whether that was possible. The
-    // words say all of a view but where it is.
-    bool AgainAsExpected(const TesseraView *view) { return Again(*last_->next, view); }
-    bool Again(const uint64_t (&words)[kWords], std::size_t count, const TesseraView *view)
-    {
-        Issued &known = issued_[Slot(words, count)];
-        if (known.count != count) {
-            return false;
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            if (known.words[i] != words[i]) {
-                return false;
-            }
-        }
-        last_->next = &known;
-        return Again(known, view);
-    }
-    // Remembers the instruction that was issued last.
-    void Remember(const uint64_t (&words)[kWords], std::size_t count)
-    {
-        Issued &known = issued_[Slot(words, count)];
-        known.number = tessera_issued(handle_);
-        known.count = count;
-        for (std::size_t i = 0; i < count; ++i) {
-            known.words[i] = words[i];
-        }
-        last_ = last_->next = &known;
-        known.next = known.next == nullptr ? issued_ : known.next;
-        ++changes_;
-    }
-
     // Reports what the last call found; says whether it did its work.
     bool Done(TesseraStatus status) const
     {
@@ -149,40 +101,15 @@ private:
         return false;
     }
 
-    bool Again(Issued &known, const TesseraView *view)
-    {
-        last_ = &known;
-        if (known.number == 0) {
-            return false;
-        }
-        const TesseraStatus status = view == nullptr ? tessera_again(handle_, known.number)
-                                                     : tessera_transfer_again(handle_, known.number, view->data);
-        return status == TESSERA_STATUS_OK;
-    }
-
-    static constexpr std::size_t kSlots = 128;
-    static std::size_t Slot(const uint64_t *words, std::size_t count)
-    {
-        // The instruction, and where its tiles lie: the second of four words of each.
-        uint64_t sum = words[0];
-        for (std::size_t i = 3; i < count; i += 4) {
-            sum = (sum << 5 | sum >> 59) ^ words[i];
-        }
-        return sum * 0x9E3779B97F4A7C15u >> 57;
-    }
-
     TesseraMachine *handle_ = nullptr;
     Profile profile_;
     uint32_t age_ = 0;
     char *bases_[static_cast<uint32_t>(TileType::Ctrl) + 1] = {};
-    uint64_t changes_ = 0;
-    Issued issued_[kSlots];
-    Issued *last_ = issued_;
 };
 
-inline Held<Machine> &CurrentMachine()
+inline RefPtr<Machine> &CurrentMachine()
 {
-    static thread_local Held<Machine> machine(new Machine(kProfile));
+    static thread_local RefPtr<Machine> machine(new Machine(kProfile));
     return machine;
 }
 
@@ -209,7 +136,7 @@ public:
     void *Allocate(const Descriptor &descriptor)
     {
         if (data_ == nullptr) {
-            const Held<Machine> &machine = CurrentMachine();
+            const RefPtr<Machine> &machine = CurrentMachine();
             uint64_t handle = 0;
             if (machine->Done(Call(machine->handle(), &descriptor, &handle)) &&
                 machine->Done(tessera_storage_data(machine->handle(), handle, &data_))) {
@@ -231,7 +158,7 @@ private:
         return tessera_storage_alloc_conv(machine, tile, handle);
     }
 
-    Held<Machine> machine_;
+    RefPtr<Machine> machine_;
     void *data_ = nullptr;
     uint64_t handle_ = 0;
     uint32_t age_ = 0;

@@ -131,7 +131,7 @@ inline void PutStored(TileT &tile, int64_t i, ValueT value)
 }
 
 template <int axis, QuantType type, QuantScaleAlg alg, typename Dst, typename Src, typename Exp, typename Max, typename Scaling>
-inline void QuantizeMx(Dst &dst, Src &src, Exp *exp, Max *max, Scaling *scaling, Exp *zz, const Where &where)
+inline void QuantizeMx(Dst &dst, Src &src, Exp *exp, Max *max, Scaling *scaling, Exp *zz, const SourceLocation &where)
 {
     using namespace pto::cpu_quant;
     static_assert(axis == 0 || axis == 1, "tquant-attr: groups are along columns (1) or rows (0)");

@@ -31,7 +31,7 @@ PTO_INTRINSIC(TGET_SCALE_ADDR, (typename Dst, typename Src), (Dst, Src), (pto_de
 // CAST_RINT.
 #define PTO_F32_MODE(name)                                                                                               \
     PTO_INST RecordEvent name(bool enable = true, RoundMode mode = RoundMode::CAST_ROUND,                                \
-                              const pto_detail::Where &where = pto_detail::Where::Here())                                        \
+                              const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())                                        \
     {                                                                                                                    \
         return pto_detail::Call(TESSERA_OP_##name, #name, where)                                                             \
             .Attr(TESSERA_ATTR_NAME_ENABLE, enable)                                                                      \

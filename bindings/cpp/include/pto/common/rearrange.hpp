@@ -47,7 +47,7 @@ inline void BindReshaped(TileDataOut &dst, TileDataIn &src)
 }
 
 template <typename TileDataOut, typename TileDataIn>
-inline void Reshape(TileDataOut &dst, TileDataIn &src, const ShapeRef *shape, const Where &where)
+inline void Reshape(TileDataOut &dst, TileDataIn &src, const ShapeRef *shape, const SourceLocation &where)
 {
     PTO_STATIC_RULE(TileDataIn::Loc == TileDataOut::Loc, "treshape-loc: both tiles have one location");
     PTO_STATIC_RULE(TileDataIn::isBoxedLayout == TileDataOut::isBoxedLayout,

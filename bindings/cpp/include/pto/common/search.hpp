@@ -30,6 +30,7 @@ constexpr bool Holds(const Condition &condition, const TileInfo &tile, const Til
         case Ask::Rows: return tile.rows == condition.value;
         case Ask::Cols: return tile.cols == condition.value;
         case Ask::RowMajor: return tile.blayout == BLayout::RowMajor;
+        case Ask::OneLine: return !tile.IsBoxed() && (tile.rows == 1 || tile.cols == 1) && tile.bits < 64;
         case Ask::SameLayout: return tile.SameLayout(other);
         case Ask::Elem: return Has(condition.value, tile.elem);
         case Ask::SameSize: return tile.bits == other.bits;

@@ -4,7 +4,7 @@
 #define PTO_COMMON_TRANSFER_HPP
 
 #include <pto/common/memory.hpp>
-#include <pto/common/words.hpp>
+#include <pto/common/attributes.hpp>
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
@@ -68,7 +68,7 @@ inline void LoadConv(Conv &dst, TesseraView view)
     view.layout = TESSERA_VIEW_LAYOUT_ND;
     const auto &machine = CurrentMachine();
     TesseraConv tile;
-    if (Access::DescribeConv(dst, tile)) {
+    if (Access::Describe(dst, tile)) {
         machine->Done(tessera_load_conv(machine->handle(), &tile, &view));
     }
 }
@@ -216,7 +216,7 @@ PTO_INTRINSIC(MGATHER, (Coalesce coalesce, GatherOOB oob = GatherOOB::Undefined,
 template <Coalesce coalesce = Coalesce::Elem, GatherOOB oob = GatherOOB::Undefined, GatherExec exec = GatherExec::Scalar,
           typename TileT, typename Global, typename Index, typename Scratch>
 PTO_INST std::enable_if_t<pto_detail::IsView<Index> && pto_detail::IsView<Scratch>> MGATHER_IMPL(
-    TileT &dst, const Global &src, const Index &idx, const Scratch &, const pto_detail::Where &where = pto_detail::Where::Here())
+    TileT &dst, const Global &src, const Index &idx, const Scratch &, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
     const pto_detail::Run run("MGATHER", where);
     auto indices = pto_detail::LoadIndices<pto_detail::IndexTile<TileT, Index>>(idx);
@@ -226,7 +226,7 @@ template <Coalesce coalesce = Coalesce::Elem, GatherOOB oob = GatherOOB::Undefin
           typename TileT, typename Global, typename Index, typename Scratch>
 PTO_INST pto_detail::Returns<pto_detail::IsView<Index> && pto_detail::IsView<Scratch>> MGATHER(
     TileT &dst, const Global &src, const Index &idx, const Scratch &scratch,
-    const pto_detail::Where &where = pto_detail::Where::Here())
+    const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
     return MGATHER_IMPL<coalesce, oob, exec>(dst, src, idx, scratch, where), RecordEvent{};
 }

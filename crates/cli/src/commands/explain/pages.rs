@@ -4,13 +4,14 @@ use crate::render::table::{Table, paragraph, wrap};
 use crate::render::{example, legality, width};
 use std::fmt::Write;
 use tessera::{Elem, Severity};
+use tessera_check::examples::{Example, examples};
 use tessera_isa::cost::{Timing, cost, figure};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, IdArray, OpInfo, Opcode, Operand, Pipe, Spelling, Text, Types};
 use tessera_isa::profile::{Profile, Profiles};
-use tessera_isa::rules::{Rule, rule};
 use tessera_isa::sem::{Axis, Sem};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
+use tessera_micro::rules::{Rule, rule};
 
 pub fn instruction_page(op: Opcode) -> String {
     let info = op.info();
@@ -254,13 +255,13 @@ pub fn rule_page(rule: &Rule) -> String {
     }
     lines.push(("source", rule.source.to_string()));
     definitions(&mut out, &lines);
-    for (_, breaks, profile, text) in super::rule_programs().filter(|(id, ..)| *id == rule.id) {
-        let _ = write!(out, "\n{} on {profile}\n", if breaks { "Breaks it" } else { "Keeps it" });
+    for Example { breaks, profile, text, .. } in examples().iter().filter(|example| example.rule == rule.id) {
+        let _ = write!(out, "\n{} on {profile}\n", if *breaks { "Breaks it" } else { "Keeps it" });
         for line in text.lines() {
             out.extend(example::cut(line, width() - 4).iter().map(|part| format!("    {part}\n")));
         }
         let found = tessera::Program::read(text, Profile::parse(profile)).check();
-        if let Some(found) = found.iter().find(|d| breaks && d.rule == rule.id) {
+        if let Some(found) = found.iter().find(|d| *breaks && d.rule == rule.id) {
             out.push_str(&paragraph(&found.message, 2));
             out.extend(found.help.iter().map(|help| paragraph(&format!("help: {help}"), 2)));
         }

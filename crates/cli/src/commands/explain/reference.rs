@@ -1,28 +1,23 @@
 //! The reference page of an instruction: everything that its row says, with a picture and programs that run.
 
 use super::pages::{cost_table, fact_lines, rule_table};
-use super::rule_programs;
 use crate::render::document::Block;
 use crate::render::{example, legality};
 use tessera::case::{Case, Status};
 use tessera::fill::Fill;
+use tessera::intrinsics::{python, rust};
 use tessera::program::{Content, From};
 use tessera::{Diagnostic, Profile, Program};
+use tessera_check::examples::{Example, examples};
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Opcode, Text};
-use tessera_isa::rules::rule;
-
-/// How the intrinsics are declared: language, then one line each; taken from the generated files.
-const SIGNATURES: &str = include_str!("signatures.txt");
+use tessera_micro::rules::rule;
 
 /// The declarations of an instruction in Rust and Python.
-pub fn signatures(op: Opcode) -> Vec<(&'static str, &'static str)> {
-    let sections = SIGNATURES.split("=== ").skip(1).filter_map(|section| section.split_once('\n'));
-    let of = |(head, text): (&'static str, &'static str)| {
-        let (name, lang) = head.split_once(' ')?;
-        (name == op.mnemonic()).then_some((lang, text))
-    };
-    sections.filter_map(of).collect()
+fn declarations(op: Opcode) -> impl Iterator<Item = Block> {
+    let all = [("python", python::declarations(op)), ("rust", rust::declarations(op))];
+    let text = |lines: Vec<String>| lines.into_iter().map(|line| line + "\n").collect();
+    all.into_iter().filter(|(_, lines)| !lines.is_empty()).map(move |(lang, lines)| Block::Code(lang, text(lines)))
 }
 
 /// A program of a few lines.
@@ -44,8 +39,8 @@ pub fn sample(op: Opcode) -> Option<Sample> {
         [lines.ssa, lines.asm, lines.dps]
     });
     let own = own.filter(|line| !line.is_empty()).flat_map(|line| profiles.map(|p| (p, line.clone())));
-    let tested = rule_programs().filter(|(_, breaks, ..)| !breaks);
-    let tested = tested.filter_map(|(_, _, profile, text)| Some((Profile::parse(profile)?, text.to_string())));
+    let tested = examples().iter().filter(|example| !example.breaks);
+    let tested = tested.filter_map(|example| Some((Profile::parse(example.profile)?, example.text.clone())));
     let mut legal: Option<Sample> = None;
     for (profile, text) in own.chain(tested) {
         let program = Program::read(&text, Some(profile));
@@ -153,7 +148,7 @@ fn forms(op: Opcode, page: &mut Vec<Block>) {
     if forms.is_empty() {
         page.push(Block::Code("mlir", super::pages::written_lines(op).join("\n")));
     }
-    page.extend(signatures(op).into_iter().map(|(lang, text)| Block::Code(lang, text.into())));
+    page.extend(declarations(op));
 }
 
 /// Each rule, with a program that breaks it and one that keeps it.
@@ -167,11 +162,11 @@ fn rules(op: Opcode, page: &mut Vec<Block>) {
         if !id.starts_with(op.mnemonic()) {
             continue;
         }
-        for (_, breaks, profile, text) in rule_programs().filter(|(rule, ..)| *rule == id) {
-            let words = if breaks { "Breaks" } else { "Keeps" };
-            page.extend([Block::Text(format!("{words} {id} on {profile}:")), Block::Code("mlir", text.into())]);
+        for Example { breaks, profile, text, .. } in examples().iter().filter(|example| example.rule == id) {
+            let words = if *breaks { "Breaks" } else { "Keeps" };
+            page.extend([Block::Text(format!("{words} {id} on {profile}:")), Block::Code("mlir", text.clone())]);
             let found = Program::read(text, Profile::parse(profile)).check();
-            if let Some(found) = found.iter().find(|d| breaks && d.rule == id) {
+            if let Some(found) = found.iter().find(|d| *breaks && d.rule == id) {
                 let help = found.help.as_ref().map_or(String::new(), |help| format!(" — help: {help}"));
                 page.push(Block::Text(format!("{}{help}", found.message)));
             }

@@ -65,14 +65,14 @@ impl Engine {
         // Small ones come along where something waits already.
         let least = if self.waiting.is_empty() { WORTHWHILE } else { 1 };
         let is_plain = entry.init.is_none();
-        let Some(prepared) = entry.prepared.as_mut().filter(|p| p.shared >= least && is_plain) else {
+        let Some(compiled) = entry.compiled.as_mut().filter(|p| p.shared >= least && is_plain) else {
             return Ok(false);
         };
-        let Some(effect) = prepared.note(&mut self.memories, start) else { return Ok(false) };
+        let Some(effect) = compiled.note(&mut self.memories, start) else { return Ok(false) };
         if effect.has(Effect::LEFT_UNDEFINED) {
             entry.undefined_at = self.issued;
         }
-        self.waiting.bytes = self.waiting.bytes.saturating_add(prepared.shared);
+        self.waiting.bytes = self.waiting.bytes.saturating_add(compiled.shared);
         self.waiting.list.push(DeferredInst { cache, at, dead });
         if self.waiting.list.len() == MOST {
             self.settle()?;
@@ -92,11 +92,11 @@ impl Engine {
     fn settle_all(&mut self, list: &[DeferredInst]) -> Result<(), Failure> {
         let touched = std::mem::take(&mut self.waiting.bytes);
         let (caches, memories) = (&self.caches, &mut self.memories);
-        let prepared = |w: &DeferredInst| caches.get(w.cache)?.entries.get(w.at)?.prepared.as_ref();
+        let compiled = |w: &DeferredInst| caches.get(w.cache)?.entries.get(w.at)?.compiled.as_ref();
         if let [only] = list {
-            return prepared(only).map_or(Ok(()), |p| p.move_bytes(memories));
+            return compiled(only).map_or(Ok(()), |p| p.move_bytes(memories));
         }
-        let view = |n: usize| prepared(list.get(n)?)?.view();
+        let view = |n: usize| compiled(list.get(n)?)?.view();
         let mut key = std::mem::take(&mut self.waiting.key);
         key.clear();
         for (n, w) in list.iter().enumerate() {
@@ -118,11 +118,11 @@ impl Engine {
             // What comes once is done before a chain of it is made.
             None if !is_large => {
                 chains.insert(key.as_slice().into(), None);
-                list.iter().filter_map(prepared).try_for_each(|p| p.move_bytes(memories))
+                list.iter().filter_map(compiled).try_for_each(|p| p.move_bytes(memories))
             }
             _ => {
                 let link = |w: &DeferredInst| {
-                    let p = prepared(w)?;
+                    let p = compiled(w)?;
                     Some(FusedOp::new(p.plan.part()?, p.places.clone()))
                 };
                 let dead: SmallVec<[u32; MOST]> = list.iter().map(|w| w.dead).collect();

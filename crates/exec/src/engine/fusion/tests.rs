@@ -20,8 +20,8 @@ fn strips(rows: u64, adds: &[[i64; 3]]) -> Vec<(u64, usize)> {
         });
         let tiles: Vec<_> = tiles.collect();
         engine.issue(&tadd, &tiles).unwrap();
-        let prepared = engine.caches[0].current().and_then(|entry| entry.prepared.as_ref()).unwrap();
-        links.push(FusedOp::new(prepared.plan.part().unwrap(), prepared.places.clone()));
+        let compiled = engine.caches[0].current().and_then(|entry| entry.compiled.as_ref()).unwrap();
+        links.push(FusedOp::new(compiled.plan.part().unwrap(), compiled.places.clone()));
     }
     FusionPlan::new(links, &[]).groups.iter().map(|group| (group.strips, group.links.len())).collect()
 }
@@ -75,8 +75,8 @@ fn left_of_product(dead: &[u32], is_changed: bool) -> Option<Vec<usize>> {
     for (op, tiles) in &list {
         let inst = Inst::new(Opcode::parse(op).unwrap(), Form::Plain, Profile::Cpu);
         engine.issue(&inst, tiles).unwrap();
-        let prepared = engine.caches[0].current().and_then(|entry| entry.prepared.as_ref()).unwrap();
-        links.push(FusedOp::new(prepared.plan.part()?, prepared.places.clone()));
+        let compiled = engine.caches[0].current().and_then(|entry| entry.compiled.as_ref()).unwrap();
+        links.push(FusedOp::new(compiled.plan.part()?, compiled.places.clone()));
     }
     Some(FusionPlan::new(links, dead).numbers)
 }

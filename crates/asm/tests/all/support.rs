@@ -1,0 +1,95 @@
+//! What tests share: programs as text without places, so that two of them can be compared, and the corpus.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use tessera_asm::{Parsed, parse};
+use tessera_ir::{Arg, BlockId, Func, Module, OpKind, ValueId};
+use tessera_testkit::cases;
+
+/// Programs as the ISA's pages write them, and every fourth sample case whose text has no error, sorted.
+pub fn corpus() -> std::io::Result<Vec<(String, String)>> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let read = |path: PathBuf| Ok((path.display().to_string(), std::fs::read_to_string(&path)?));
+    let mut all = entries(&tests.join("pages"))?.into_iter().map(read).collect::<std::io::Result<Vec<_>>>()?;
+    for kind in cases::KINDS {
+        let samples = cases::of("cases", kind).map_err(std::io::Error::other)?.into_iter().step_by(4);
+        let named = samples.map(|case| (format!("{kind}/{}", case.name), case.program));
+        all.extend(named.filter(|(_, text)| kind != "illegal" || !parse(text, None).has_errors()));
+    }
+    assert!(all.len() > 100);
+    Ok(all)
+}
+
+fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut all = std::fs::read_dir(folder)?.map(|e| e.map(|e| e.path())).collect::<std::io::Result<Vec<_>>>()?;
+    all.sort();
+    Ok(all)
+}
+
+/// Reads a text that must have no errors.
+pub fn read(text: &str) -> Parsed {
+    let parsed = parse(text, None);
+    assert!(!parsed.has_errors(), "{:#?}\n{text}", parsed.diagnostics);
+    parsed
+}
+
+/// Everything that a program says, without places and ids.
+pub fn dump(module: &Module) -> String {
+    let mut out = format!(
+        "listing {} wrapper {} target {:?} attrs {:?}\n",
+        module.is_listing,
+        module.has_wrapper,
+        module.target.map(|t| t.0),
+        module.attrs
+    );
+    for func in &module.funcs {
+        let value = |v: &ValueId| name(module, func, *v);
+        let _ = writeln!(
+            out,
+            "func {} entry {} declaration {} attrs {:?} args {:?} results {:?} outputs {:?}",
+            module.names.text(func.name),
+            func.is_entry,
+            func.is_declaration,
+            func.attrs,
+            func.args.iter().map(value).collect::<Vec<_>>(),
+            func.results.iter().map(|t| module.types.get(*t)).collect::<Vec<_>>(),
+            func.outputs.iter().map(value).collect::<Vec<_>>(),
+        );
+        block(module, func, func.body, 1, &mut out);
+    }
+    out
+}
+
+fn name(module: &Module, func: &Func, v: ValueId) -> String {
+    let value = func.value(v);
+    format!("%{}: {:?}", module.names.text(value.name), module.types.get(value.ty))
+}
+
+fn block(module: &Module, func: &Func, id: BlockId, depth: usize, out: &mut String) {
+    let b = func.block(id);
+    let args: Vec<_> = b.args.iter().map(|v| name(module, func, *v)).collect();
+    let _ = writeln!(out, "{:depth$}block {args:?}", "");
+    for id in &b.ops {
+        let op = func.op(*id);
+        let results: Vec<_> = op.results.iter().map(|v| name(module, func, *v)).collect();
+        let kind = match &op.kind {
+            OpKind::Call(callee) => format!("Call({})", module.names.text(*callee)),
+            other => format!("{other:?}"),
+        };
+        let _ = write!(out, "{:depth$}{results:?} {kind} {:?}", "", op.form);
+        for o in &op.operands {
+            let _ = match o.arg {
+                Arg::Value(v) => write!(out, " {:?}={}", o.role, name(module, func, v)),
+                Arg::Int(n) => write!(out, " {:?}={n}", o.role),
+            };
+        }
+        if let Some(a) = op.attrs.as_deref() {
+            let unknown: Vec<_> = a.unknown.iter().map(|(k, v, _)| (k, v)).collect();
+            let _ = write!(out, " {:?} {unknown:?} {:?} {:?} {:?}", a.known, a.sizes, a.words, a.loc);
+        }
+        out.push('\n');
+        for b in &op.blocks {
+            block(module, func, *b, depth + 1, out);
+        }
+    }
+}

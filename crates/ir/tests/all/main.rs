@@ -1,0 +1,4 @@
+//! The tests of the crate as one program: each of its own would be linked by itself.
+
+mod names;
+mod shape;

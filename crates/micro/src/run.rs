@@ -1,0 +1,275 @@
+//! What an instruction does with registers and memory: the one definition, byte for byte.
+
+use crate::call::Inst;
+use crate::check::{self, Found, Known};
+use crate::reg::{Align, Mask, Reg};
+use crate::table::{Class, Register, Sem, Space};
+use crate::types::lane_elem;
+use crate::{dma, lanes, memory, sort};
+use smallvec::{SmallVec, smallvec};
+use tessera_isa::codec::Number;
+use tessera_isa::diag::Diagnostic;
+use tessera_isa::inst::{ScalarArg, ScalarType};
+use tessera_isa::ops::Role;
+
+/// A memory of the core that runs, of another core of its block, or a global buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub space: Space,
+    /// The number of the buffer, or of another core's memory; 0 is the core's own.
+    pub unit: u32,
+}
+
+/// What an operand is while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    Reg(&'a Reg),
+    Mask(&'a Mask),
+    Align(&'a Align),
+    /// An integer, or the bits of a float as binary64.
+    Int(i64),
+    /// A byte of a memory.
+    Ptr(Place, i64),
+}
+
+/// What a result becomes.
+#[derive(Clone, Debug)]
+pub enum Made {
+    Reg(Box<Reg>),
+    Mask(Box<Mask>),
+    Align(Align),
+    Int(i64),
+    /// The byte of the pointer's memory; of a global pointer the distance that it moves, in bytes.
+    Ptr(i64),
+}
+
+/// Results, in the row's order.
+pub type Results = SmallVec<[Made; 2]>;
+
+/// The memories that instructions touch. Ranges have been checked, but those of global buffers.
+pub trait Memory {
+    /// One byte, or none where it is undefined.
+    fn byte(&self, place: Place, at: u64) -> Option<u8>;
+    /// All of some bytes, where all of them are defined.
+    fn bytes(&self, place: Place, at: u64, len: usize) -> Option<&[u8]>;
+    /// Writes a byte, or makes it undefined.
+    fn put(&mut self, place: Place, at: u64, value: Option<u8>);
+    /// Writes bytes that are defined.
+    fn put_all(&mut self, place: Place, at: u64, bytes: &[u8]);
+    /// Copies bytes with their definedness.
+    fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), Found>;
+    /// Is told, and may refuse, what is touched of a global buffer.
+    fn global(&mut self, place: Place, at: i64, len: u64, writes: bool) -> Result<(), Found>;
+}
+
+/// What a core keeps between instructions, besides values and memories.
+#[derive(Clone, Debug)]
+pub struct Specials {
+    /// AR, in bytes; undefined at the start.
+    pub ar: Option<i64>,
+    /// The bytes that the last squeeze of this vecscope kept: none if there was none, or if that is undefined.
+    pub kept: Option<Option<i64>>,
+    /// VMS4_SR.
+    pub taken: Option<[u16; 4]>,
+    pub control: u64,
+    /// By direction, to UB first: counts of loop1 and loop2, then source and destination strides of both.
+    pub loops: [[i64; 6]; 2],
+    /// The pad register's bits.
+    pub pad: u64,
+}
+
+impl Default for Specials {
+    fn default() -> Self {
+        let loops = [[1, 1, 0, 0, 0, 0]; 2];
+        // CTRL bit 48 starts as 1 (cube.md 7).
+        Specials { ar: None, kept: None, taken: None, control: 1 << 48, loops, pad: 0 }
+    }
+}
+
+/// Everything that an instruction works on.
+pub struct Core<'a> {
+    pub specials: &'a mut Specials,
+    pub memory: &'a mut dyn Memory,
+    /// Warnings.
+    pub notes: &'a mut Vec<Diagnostic>,
+}
+
+/// An instruction with the values of its operands.
+pub(crate) struct Issue<'i, 'v> {
+    pub inst: &'i Inst<'i>,
+    pub args: &'i [Value<'v>],
+}
+
+impl<'v> Issue<'_, 'v> {
+    /// The value of the operand that plays a role.
+    pub fn value(&self, name: &str) -> Option<Value<'v>> {
+        self.args.get(self.inst.call.operand(name)?).copied()
+    }
+
+    pub fn int(&self, name: &str) -> i64 {
+        if let Some(Value::Int(v)) = self.value(name) { v } else { 0 }
+    }
+
+    pub fn ptr(&self, name: &str) -> (Place, i64) {
+        match self.value(name) {
+            Some(Value::Ptr(place, at)) => (place, at),
+            _ => (Place { space: Space::Ub, unit: 0 }, 0),
+        }
+    }
+
+    pub fn reg(&self, n: usize) -> &'v Reg {
+        static NONE: std::sync::LazyLock<Reg> = std::sync::LazyLock::new(Reg::default);
+        if let Some(Value::Reg(reg)) = self.args.get(n) { reg } else { &NONE }
+    }
+
+    pub fn mask(&self, n: usize) -> Mask {
+        if let Some(Value::Mask(mask)) = self.args.get(n) { **mask } else { Mask::default() }
+    }
+
+    /// The first mask operand.
+    pub fn only_mask(&self) -> Mask {
+        let mask = self.args.iter().find_map(|v| if let Value::Mask(mask) = v { Some(**mask) } else { None });
+        mask.unwrap_or(Mask::of(crate::Bits::ALL))
+    }
+
+    pub fn align(&self, name: &str) -> Align {
+        if let Some(Value::Align(align)) = self.value(name) { align.clone() } else { Align::default() }
+    }
+
+    /// The bits of a scalar operand as a lane of a type.
+    pub fn lane_of(&self, n: usize, lane: ScalarType) -> u64 {
+        let Some(Value::Int(raw)) = self.args.get(n) else { return 0 };
+        let ty = self.inst.args.get(n).and_then(|ty| ty.scalar());
+        scalar_bits(ty, *raw, lane)
+    }
+
+    /// An error of this instruction.
+    pub fn broken<T>(&self, rule: &'static str, what: String, help: &str) -> Result<T, Found> {
+        Err(check::broken(self.inst, rule, what, help))
+    }
+}
+
+/// The bits that a scalar of a type is as a lane of another; floats are kept as binary64.
+pub(crate) fn scalar_bits(ty: Option<ScalarType>, raw: i64, lane: ScalarType) -> u64 {
+    let elem = lane_elem(lane);
+    let value = match ty {
+        Some(ScalarType::Float(_)) => Number::Float(f64::from_bits(raw as u64)),
+        _ => Number::Int(i128::from(raw)),
+    };
+    ScalarArg { role: Role::Scalar, ty, value: Some(value) }.bits(elem).unwrap_or(0) & elem.mask()
+}
+
+/// What the rules are asked with while an instruction runs.
+pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
+    let known = |arg: &Value<'_>| match arg {
+        Value::Int(v) => Known::Int(*v),
+        Value::Ptr(_, at) => Known::Int(*at),
+        Value::Mask(mask) => Known::Mask(**mask),
+        Value::Reg(_) | Value::Align(_) => Known::No,
+    };
+    args.iter().map(known).collect()
+}
+
+/// Checks and runs one instruction.
+pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Found> {
+    let known = known(args);
+    check::values(inst, &known)?;
+    let issue = Issue { inst, args };
+    match inst.call.row.sem {
+        Sem::Lanes(sem) => lanes::map(&issue, sem, core),
+        Sem::Fold(sem) => lanes::fold(&issue, sem),
+        Sem::Permute(sem) => lanes::permute(&issue, sem, core),
+        Sem::Predicate(sem) => lanes::predicate(&issue, sem, core),
+        Sem::Load(sem) => memory::load(&issue, sem, core),
+        Sem::Store(sem) => memory::store(&issue, sem, core),
+        Sem::Dma(_) => dma::run(&issue, core).map(|()| Results::new()),
+        Sem::Sort(sem) => sort::run(&issue, sem, core).map(|()| Results::new()),
+        Sem::Register(sem) => register(&issue, sem, core),
+        Sem::Bar => Ok(Results::new()),
+        Sem::Unknown(why) => {
+            let what = format!("{} does not run here: {why}", inst.call.name);
+            Err(Box::new(Diagnostic::error("not-executable", what).help("take it out of the program, or run a part")))
+        }
+    }
+}
+
+fn register(issue: &Issue<'_, '_>, sem: Register, core: &mut Core<'_>) -> Result<Results, Found> {
+    let first = match issue.args.first() {
+        Some(Value::Int(v)) => *v,
+        _ => 0,
+    };
+    let name = issue.inst.call.name;
+    match sem {
+        Register::Loops => {
+            let second = issue.int("b");
+            let direction = usize::from(name.ends_with("ubtoout"));
+            let at = if name.contains("size") { 0 } else { 2 + 2 * usize::from(name.contains("loop2")) };
+            if let Some([a, b]) = core.specials.loops.get_mut(direction).and_then(|all| all.get_mut(at..at + 2)) {
+                (*a, *b) = (first, second);
+            }
+        }
+        Register::Pad => {
+            let lane = issue.inst.args.first().and_then(|ty| ty.scalar()).unwrap_or(ScalarType::Index);
+            core.specials.pad = issue.lane_of(0, lane);
+        }
+        Register::ClearAr => core.specials.ar = Some(0),
+        Register::Taken => {
+            let Some(taken) = core.specials.taken else {
+                let what = "no vmrgsort4 of this core has run before".into();
+                return issue.broken("undefined-use", what, "read VMS4_SR after a vmrgsort4");
+            };
+            return Ok(taken.iter().map(|n| Made::Int(i64::from(*n as i16))).collect());
+        }
+        Register::Control => return Ok(control(issue, first, core.specials)),
+    }
+    Ok(Results::new())
+}
+
+/// The control register (cube.md 7).
+fn control(issue: &Issue<'_, '_>, first: i64, specials: &mut Specials) -> Results {
+    let second = match issue.args.get(1) {
+        Some(Value::Int(v)) => *v as u64 % 64,
+        _ => 0,
+    };
+    let field = |control: &mut u64, shift: u32, width: u32, value: u64| {
+        *control = *control & !(((1 << width) - 1) << shift) | value << shift;
+    };
+    match issue.inst.call.name {
+        "get_ctrl" => return smallvec![Made::Int(specials.control as i64)],
+        "sbitset0" => return smallvec![Made::Int(first & !(1 << second))],
+        "sbitset1" => return smallvec![Made::Int(first | 1 << second)],
+        "set_ctrl" => specials.control = first as u64,
+        name => {
+            let word = name.trim_start_matches("set_atomic_");
+            let types = ["none", "f32", "f16", "s16", "s32", "s8", "bf16"];
+            let operations = ["add", "max", "min"];
+            if let Some(n) = types.iter().position(|t| *t == word) {
+                field(&mut specials.control, 6, 3, n as u64);
+            } else if let Some(n) = operations.iter().position(|o| *o == word) {
+                field(&mut specials.control, 9, 2, n as u64);
+            }
+        }
+    }
+    Results::new()
+}
+
+/// The mask that a pattern makes, whatever else happens; none of other instructions.
+pub fn pattern(call: &crate::Call) -> Option<Mask> {
+    (call.row.sem == Sem::Predicate(crate::Predicate::Pattern)).then(|| lanes::pattern_of(call))
+}
+
+/// The mask of the first lanes of a count; none of other instructions.
+pub fn below(call: &crate::Call, count: i64) -> Option<Mask> {
+    (call.row.sem == Sem::Predicate(crate::Predicate::Below)).then(|| lanes::below_of(call, count as u32))
+}
+
+/// What does not fit into the mask of a count; none of other instructions.
+pub fn rest(call: &crate::Call, count: i64) -> Option<i64> {
+    let is_below = call.row.sem == Sem::Predicate(crate::Predicate::Below);
+    is_below.then(|| i64::from((count as u32).saturating_sub(lanes::lanes_of(call) as u32) as i32))
+}
+
+/// Whether a class is one of vector loads and stores.
+pub fn is_vector(class: Class) -> bool {
+    matches!(class, Class::Vld | Class::Vst)
+}

@@ -1,0 +1,11 @@
+//! The tests of the crate as one program: each of its own would be linked by itself.
+
+mod arrays;
+mod compare;
+mod cores;
+mod extents;
+mod fill;
+mod kernels;
+mod program;
+mod timeline;
+mod unroll;

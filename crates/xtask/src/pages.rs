@@ -1,0 +1,108 @@
+//! The reference pages of `docs/isa`, `docs/layouts.md`, and the pictures of the gallery.
+
+use crate::Files;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use tessera::{BLayout, Elem, Loc, Profile, SLayout, TileType};
+use tessera_cli::commands::explain::reference::{page, sample};
+use tessera_cli::commands::explain::sections;
+use tessera_cli::render::document::{Block, markdown};
+use tessera_isa::ops::Opcode;
+use tessera_isa::tile::LayoutName;
+
+pub(crate) fn generate(root: &Path, files: &mut Files) {
+    instructions(files);
+    layouts(files);
+    gallery(root, files);
+}
+
+/// A page for each instruction, their index, and the samples of the explorer.
+fn instructions(files: &mut Files) {
+    let mut index = String::from(
+        "# The instructions\n\nOne page each, made of the instruction table: what it does, with a picture, how it is \
+         written, where it is legal, what it costs. [Layouts](../layouts.md) have pictures too; the text around \
+         instructions is in [language.md](../language.md).\n",
+    );
+    for (title, names) in sections() {
+        let _ = write!(index, "\n## {title}\n\n| instruction | |\n|---|---|\n");
+        for op in names {
+            let page = page(op);
+            for block in &page {
+                if let Block::Picture { svg, file, .. } = block {
+                    files.insert(Path::new("docs/isa").join(file), svg.clone());
+                }
+            }
+            files.insert(PathBuf::from(format!("docs/isa/{op}.md")), markdown(&page));
+            let _ = writeln!(
+                index,
+                "| [{}]({op}.md) | {} |",
+                op.title().replace('_', "\\_"),
+                op.info().summary.replace('|', "\\|")
+            );
+        }
+    }
+    files.insert("docs/isa/README.md".into(), index);
+    let samples = Opcode::ALL.iter().filter(|op| op.info().sem.computes()).filter_map(|op| Some((op, sample(*op)?)));
+    let samples = samples.map(|(op, s)| format!("=== {op} {}\n{}", s.profile, s.text)).collect();
+    files.insert("explorer/samples.txt".into(), samples);
+}
+
+fn layouts(files: &mut Files) {
+    let mut text = String::from(
+        "# Layouts\n\nWhere the elements of a tile lie in memory. Each picture shows the tile in logical order with the \
+         offset of every element, coloured from the first byte to the last, and below it the memory itself. \
+         `tessera layout TYPE --svg FILE` draws any type.\n",
+    );
+    for name in LayoutName::ALL {
+        let (b, s) = match name {
+            LayoutName::Nd => (BLayout::RowMajor, SLayout::NoneBox),
+            LayoutName::Dn => (BLayout::ColMajor, SLayout::NoneBox),
+            LayoutName::Nz => (BLayout::ColMajor, SLayout::RowMajor),
+            LayoutName::Zn => (BLayout::RowMajor, SLayout::ColMajor),
+            LayoutName::Zz => (BLayout::RowMajor, SLayout::RowMajor),
+            LayoutName::Nn => (BLayout::ColMajor, SLayout::ColMajor),
+        };
+        let tile = TileType::new(Loc::Vec, Elem::F32, 32, 16).with_layout(b, s, 512).resolve(Profile::A5);
+        assert_eq!(tile.layout_name(), *name);
+        let file = format!("img/layouts/{name}.svg");
+        let ty = format!("!pto.tile<vec, 32x16xf32, blayout={b}, slayout={s}>");
+        let _ = write!(
+            text,
+            "\n## {name}\n\n`offset(r, c) = {}`\n\n```sh\ntessera layout '{ty}' --profile a5 --svg {name}.svg\n```\n\n![{name}]({file})\n",
+            name.formula()
+        );
+        files.insert(Path::new("docs").join(&file), tessera_draw::tile::draw(&tile, &format!("{tile} on a5")));
+    }
+    files.insert("docs/layouts.md".into(), text);
+}
+
+/// The pictures of the gallery are what the commands beside them draw.
+fn gallery(root: &Path, files: &mut Files) {
+    let gallery = std::fs::read_to_string(root.join("docs/gallery.md")).unwrap();
+    for command in gallery.lines().filter(|l| l.starts_with("tessera ") && l.contains(" --svg ")) {
+        let mut words: Vec<String> = Vec::new();
+        for (n, part) in command.split('\'').enumerate() {
+            match n % 2 {
+                1 => words.push(part.into()),
+                _ => words.extend(part.split_whitespace().map(String::from)),
+            }
+        }
+        let at = words.iter().position(|w| w == "--svg").unwrap() + 1;
+        let file = Path::new("docs/img/gallery").join(&words[at]);
+        assert!(gallery.contains(&format!("(img/gallery/{})", words[at])), "{command} has no picture");
+        let made = std::env::temp_dir().join(format!("tessera-codegen-{}-{}", std::process::id(), words[at]));
+        words[at] = made.display().to_string();
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut session = tessera_cli::Session {
+            dir: root.to_path_buf(),
+            stdin: &mut std::io::empty(),
+            stdout: &mut stdout,
+            stderr: &mut stderr,
+            color: false,
+        };
+        let code = tessera_cli::run(words.into_iter().map(std::ffi::OsString::from), &mut session);
+        assert_eq!(code, 0, "{command}: {}", String::from_utf8_lossy(&stderr));
+        files.insert(file, std::fs::read_to_string(&made).unwrap());
+        std::fs::remove_file(made).unwrap();
+    }
+}
