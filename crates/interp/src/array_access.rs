@@ -17,9 +17,6 @@ use tessera_kernels::memory::ArrayAccess;
 pub(super) fn accesses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) -> Vec<ArrayAccess> {
     let mut accesses = vec![ArrayAccess::default(); buffers.len()];
     for program in cx.iter().map(|cx| cx.program) {
-        if program.is_micro {
-            accesses.fill(ArrayAccess::READS_AND_WRITES);
-        }
         let mut found = PointerUses { flows: Vec::new(), touches: Vec::new() };
         found.code(&program.body, program);
         let mut holds: Vec<Vec<bool>> = vec![vec![false; buffers.len()]; program.globals];
@@ -101,9 +98,7 @@ impl PointerUses {
                 | Code::Cast { .. }
                 | Code::Float { .. }
                 | Code::CmpFloat { .. }
-                | Code::Convert { .. }
-                // Their arrays are read and written, whichever they are.
-                | Code::Micro(_) => {}
+                | Code::Convert { .. } => {}
             }
         }
     }

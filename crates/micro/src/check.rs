@@ -4,7 +4,7 @@
 use crate::call::{Attr, Call, Inst};
 use crate::memory::{self, Run};
 use crate::reg::Mask;
-use crate::table::{Dma, Fold, Gran, Kind, Lane, Lanes, Load, Number, Permute, Predicate, Sem, Space, Store};
+use crate::table::{Dma, Fold, Gran, Kind, Lane, Lanes, Load, Number, Permute, Predicate, Register, Sem, Space, Store};
 use crate::types::{Ty, element_text, lane_bits};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
@@ -45,7 +45,8 @@ pub fn check(inst: &Inst<'_>, known: &[Known]) -> Vec<Diagnostic> {
 
 /// The rules that types and words decide.
 fn types(inst: &Inst<'_>, known: &[Known], notes: &mut Vec<Diagnostic>) -> Result<(), Found> {
-    if let Sem::Unknown(_) = inst.call.row.sem {
+    // The control register's names share a row, and have their own operands.
+    if matches!(inst.call.row.sem, Sem::Unknown(_) | Sem::Register(Register::Control)) {
         return Ok(());
     }
     counts(inst)?;

@@ -1,6 +1,7 @@
 //! Compute on registers and masks (micro/vector.md 3 to 7, predicate.md 2).
 
 mod convert;
+mod whole;
 
 use crate::check::{Found, conversion_word, pair, plain_word};
 use crate::reg::{BYTES, Mask, Reg};
@@ -55,6 +56,15 @@ impl<'i, 'v> Operands<'i, 'v> {
             *value = self.get(n, i)?;
         }
         Some(out)
+    }
+
+    /// Both operands, where they are registers, all of it is defined, and every lane is on.
+    fn whole(&self) -> Option<[&'v Reg; 2]> {
+        let (Some(Value::Reg(x)), Some(Value::Reg(y))) = (self.issue.args.first(), self.issue.args.get(1)) else {
+            return None;
+        };
+        let is_whole = x.defined.is_all() && y.defined.is_all() && self.mask.is_on(self.size);
+        is_whole.then_some([*x, *y])
     }
 
     fn on(&self, i: usize) -> Option<bool> {
@@ -134,7 +144,10 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
         Lanes::Map(func @ (Func::Abs | Func::Neg | Func::Exp | Func::Log | Func::Sqrt | Func::Relu)) => {
             reg(ops.masked(|i| ops.get(0, i).and_then(|x| ops.unary(func, x))))
         }
-        Lanes::Map(func) => reg(ops.masked(|i| ops.all(i).and_then(|[x, y]| ops.binary(func, x, y)))),
+        Lanes::Map(func) => match ops.whole() {
+            Some([x, y]) if whole::has(func, elem) => reg(whole::binary(func, elem, x, y)),
+            _ => reg(ops.masked(|i| ops.all(i).and_then(|[x, y]| ops.binary(func, x, y)))),
+        },
         Lanes::LeakyRelu => reg(ops.masked(|i| {
             let [x, y] = ops.all(i)?;
             let keeps = matches!(elem.decode(x), Number::Float(v) if v >= 0.0);

@@ -453,7 +453,7 @@ pub(crate) fn store(issue: &Issue<'_, '_>, store: Store, core: &mut Core<'_>) ->
             if dist.starts_with("MRG") {
                 return Err(not_executable(inst, "a5 hardware does not have it"));
             }
-            let is_whole = dist.starts_with("NORM") && mask.bits.is_all() && mask.defined.is_all();
+            let is_whole = dist.starts_with("NORM") && mask.is_on(split(dist).1);
             if is_whole && reg.defined.is_all() {
                 core.memory.put_all(place, at as u64, &reg.bytes);
             } else {

@@ -210,6 +210,19 @@ impl Mask {
         self.defined.get(k).then(|| self.bits.get(k))
     }
 
+    /// Whether every lane of so many bytes is on.
+    #[inline]
+    pub fn is_on(&self, size: usize) -> bool {
+        let lanes: u64 = match size {
+            1 => u64::MAX,
+            2 => 0x5555_5555_5555_5555,
+            4 => 0x1111_1111_1111_1111,
+            _ => 0x0101_0101_0101_0101,
+        };
+        let both = self.bits.map2(self.defined, |bits, defined| bits & defined & lanes);
+        both.words() == [lanes; 4]
+    }
+
     /// The bit of lane i of so many bytes (model.md 1).
     #[inline]
     pub fn on(&self, size: usize, i: usize) -> Option<bool> {

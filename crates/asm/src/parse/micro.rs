@@ -1,6 +1,6 @@
 //! Micro instructions and vecscopes (micro/model.md 4): one grammar for all, and what the row wants is checked later.
 
-use super::attr::{Attr, Entry};
+use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
 use super::{Parser, Raw, Raws, Res, Results, Types};
 use crate::lex::Tok;
@@ -134,9 +134,14 @@ impl Parser<'_> {
                 self.close(Tok::Greater, open)?;
                 Ok(self.slice(word).to_string())
             }
-            Tok::Hash | Tok::Str => match self.attr()? {
+            // As an attribute it would take the type behind it.
+            Tok::Str => {
+                let word = unquote(self.here());
+                self.bump();
+                Ok(word)
+            }
+            Tok::Hash => match self.attr()? {
                 Attr::Dialect(_, body) => Ok(body.trim_matches(['<', '>', '"']).to_string()),
-                Attr::Str(word) | Attr::Word(word) => Ok(word),
                 _ => self.expected("a word"),
             },
             _ => {

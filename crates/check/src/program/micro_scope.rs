@@ -4,7 +4,7 @@ use super::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{BlockId, Core, Def, Func, Module, Op, OpId, OpKind, Runs, Type, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::{Opcode, Role, Text};
+use tessera_isa::ops::{Opcode, Order, Role, Text};
 use tessera_isa::profile::Profile;
 use tessera_micro::{Kind, MicroType, Space, Stands, Stream};
 
@@ -13,7 +13,10 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
     let is_micro = |op: &Op| matches!(op.kind, OpKind::Micro(_)) || op.is_vecscope();
     let Some(first) = func.ops.iter().find(|op| is_micro(op)) else { return };
     let core = if let Runs::One(core) = func.runs() { Some(core) } else { None };
-    let mut scopes = Scopes { module, func, report, scope: None, core, streams: FxHashMap::default() };
+    let is_automatic =
+        |op: &Op| matches!(op.kind, OpKind::Pto(Opcode::AllocTile, _)) && op.operand(Role::Addr).is_none();
+    let is_placed = func.ops.iter().any(is_automatic);
+    let mut scopes = Scopes { module, func, report, scope: None, core, is_placed, streams: FxHashMap::default() };
     if profile != Profile::A5 {
         let what = format!("{} is an instruction of a5, and the program is for {profile}", first.kind.name());
         let found = match profile {
@@ -21,9 +24,8 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
             _ => Diagnostic::error("micro-profile", what),
         };
         let found = found.at(first.span, "").help("use --profile a5, or tile instructions");
-        if found.is_error() {
-            func.ops.iter().filter(|op| is_micro(op)).for_each(|op| scopes.report.refuse(op.span, "micro-profile"));
-        }
+        // The table of profiles says the same of every instruction.
+        func.ops.iter().filter(|op| is_micro(op)).for_each(|op| scopes.report.refuse(op.span, "micro-profile"));
         if scopes.report.is_new(first.span, "micro-profile") {
             scopes.report.diagnostics.push(found);
         }
@@ -51,6 +53,8 @@ struct Scopes<'a> {
     report: &'a mut Report,
     scope: Option<Scope>,
     core: Option<Core>,
+    /// Whether tiles are placed automatically.
+    is_placed: bool,
     /// Which way the stream of a state goes, and where the state has been used up.
     streams: FxHashMap<ValueId, (Option<Stream>, Option<Span>)>,
 }
@@ -194,12 +198,28 @@ impl Scopes<'_> {
                     let what = "a number becomes a pointer to global memory".to_string();
                     self.found(op.span, "castptr-gm", what, "pass the pointer as an argument");
                 }
+                (None, Some(Space::Ub)) if self.is_placed => {
+                    let what = "a number becomes an address in UB, where tiles are placed automatically";
+                    let help = "give the tiles addresses, or make the pointer with pto.tile_buf_addr";
+                    if self.report.is_new(op.span, "castptr-auto") {
+                        self.report
+                            .diagnostics
+                            .push(Diagnostic::warning("castptr-auto", what).at(op.span, "").help(help));
+                    }
+                }
                 (Some(from), Some(to)) if from != to => {
                     let what = format!("a pointer to {} becomes one to {}", from.name(), to.name());
                     self.found(op.span, "castptr-space", what, "keep the memory, and change the element only");
                 }
                 _ => {}
             },
+            _ if matches!(opcode.order(), Some(Order::Take | Order::Release)) => {
+                let words = op.attrs.as_deref().map(|attrs| attrs.words.as_slice()).unwrap_or_default();
+                if let Some(mode) = words.get(2).filter(|mode| !matches!(mode.as_str(), "0" | "1")) {
+                    let what = format!("{} has mode {mode}, and modes are 0 and 1", opcode.mnemonic());
+                    self.found(op.span, "buf-mode", what, "leave the mode out, or write 0");
+                }
+            }
             Text::LoadScalar | Text::StoreScalar => {
                 let pointer = op.operand(Role::Global).and_then(|o| o.arg.value());
                 let is_inside = self.scope.is_some();

@@ -127,12 +127,13 @@ pub fn portability(module: &Module) -> Portability {
     let mut rows = Vec::new();
     for func in &module.funcs {
         func.walk(&mut |_, op, _| {
-            if let OpKind::Pto(opcode, _) = op.kind
-                && !opcode.info().rules.is_empty()
-            {
-                let refused = [0, 1, 2].map(|i: usize| reports[i].refused.get(&op.span).copied());
-                rows.push(PortabilityRow { span: op.span, mnemonic: opcode.mnemonic(), refused });
-            }
+            let mnemonic = match &op.kind {
+                OpKind::Pto(opcode, _) if !opcode.info().rules.is_empty() => opcode.mnemonic(),
+                OpKind::Micro(call) => call.name,
+                _ => return,
+            };
+            let refused = [0, 1, 2].map(|i: usize| reports[i].refused.get(&op.span).copied());
+            rows.push(PortabilityRow { span: op.span, mnemonic, refused });
         });
     }
     rows.sort_by_key(|row| row.span.start);

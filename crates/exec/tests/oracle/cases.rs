@@ -118,7 +118,7 @@ pub fn lay(random: &mut Random, lay: Lay, loc: Loc, profile: Profile) -> Layout 
         Lay::Of(names) => named(random.pick(names), fractal),
         Lay::Exactly(name, fractal) => named(name, fractal),
         Lay::Usual => loc.usual(profile),
-        Lay::OneRowNd | Lay::RowMajor | Lay::Like(_) => named(LayoutName::Nd, 512),
+        Lay::OneRowNd | Lay::OneLine | Lay::RowMajor | Lay::Like(_) => named(LayoutName::Nd, 512),
         Lay::OneColumnDn => named(LayoutName::Dn, 512),
     }
 }

@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "pand",
         aliases: &["por", "pxor"],
-        args: &[Arg::new("a", Mask(Free)), Arg::new("b", Mask(Free)), Arg::new("m", Mask(ByLane))],
+        args: &[Arg::new("a", Mask(Free)), Arg::new("b", Mask(Free)), Arg::new("m", Mask(Free))],
         results: &[Arg::new("r", Mask(Free))],
         text: "%r = pto.pand %a, %b, %m : M, M, M -> M",
         summary: "Bitwise AND, OR, XOR under a mask.",
@@ -113,7 +113,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "pnot",
-        args: &[Arg::new("a", Mask(Free)), Arg::new("m", Mask(ByLane))],
+        args: &[Arg::new("a", Mask(Free)), Arg::new("m", Mask(Free))],
         results: &[Arg::new("r", Mask(Free))],
         text: "%r = pto.pnot %a, %m : M, M -> M",
         summary: "Bitwise NOT under a mask.",

@@ -604,7 +604,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "vcbmax",
         args: &[Arg::new("x", Reg(T)), Arg::new("m", Mask(ByLane))],
-        results: &[Arg::new("r", Reg(T)), Arg::new("p", Mask(Free))],
+        results: &[Arg::new("r", Reg(T)), Arg::new("p", Mask(ByLane))],
         text: "%r, %p = pto.vcbmax %x, %m : V, M -> V, M",
         summary: "Greatest value in lane 0, and a mask of all lanes that hold it.",
         formula: "r[0] = max of x[i]; p[i] = m[i] and x[i] equals r[0]",
@@ -617,7 +617,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "vcbmin",
         args: &[Arg::new("x", Reg(T)), Arg::new("m", Mask(ByLane))],
-        results: &[Arg::new("r", Reg(T)), Arg::new("p", Mask(Free))],
+        results: &[Arg::new("r", Reg(T)), Arg::new("p", Mask(ByLane))],
         text: "%r, %p = pto.vcbmin %x, %m : V, M -> V, M",
         summary: "Smallest value in lane 0, and a mask of all lanes that hold it.",
         formula: "r[0] = min of x[i]; p[i] = m[i] and x[i] equals r[0]",
@@ -696,7 +696,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "vcmp",
         args: &[Arg::new("x", Reg(T)), Arg::new("y", Reg(T)), Arg::new("m", Mask(ByLane))],
-        results: &[Arg::new("p", Mask(Free))],
+        results: &[Arg::new("p", Mask(ByLane))],
         words: &[WordList {
             key: "mode",
             words: &["eq", "ne", "lt", "le", "gt", "ge"],
@@ -715,7 +715,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         name: "vcmps",
         args: &[Arg::new("x", Reg(T)), Arg::new("s", Scalar(OfLane)), Arg::new("m", Mask(ByLane))],
-        results: &[Arg::new("p", Mask(Free))],
+        results: &[Arg::new("p", Mask(ByLane))],
         words: &[WordList {
             key: "mode",
             words: &["eq", "ne", "lt", "le", "gt", "ge"],
