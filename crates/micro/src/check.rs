@@ -39,6 +39,8 @@ pub fn check(inst: &Inst<'_>, known: &[Known]) -> Vec<Diagnostic> {
     let mut notes = Vec::new();
     if let Err(found) = types(inst, known, &mut notes).and_then(|()| values(inst, known)) {
         notes.push(*found);
+    } else {
+        notes.extend(memory::hardly_aligned(inst, known));
     }
     notes
 }

@@ -129,6 +129,16 @@ pub(crate) fn aligned(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
     Err(broken(inst, "align", what, format!("{} is one", at - at.rem_euclid(wanted as i64))))
 }
 
+/// Packed predicates at an address that is a multiple of 8 only; 16 is documented (memory.md 7).
+pub(crate) fn hardly_aligned(inst: &Inst<'_>, known: &[Known]) -> Option<Diagnostic> {
+    let is_packed = matches!(inst.call.row.sem, Sem::Load(Load::Predicate) | Sem::Store(Store::Predicate))
+        && matches!(inst.call.word(0), Some("US" | "PK"));
+    let at = address(inst, known).filter(|at| is_packed && at.rem_euclid(16) == 8)?;
+    let rule = inst.call.row.rule(inst.call.name, "align");
+    let what = format!("{}: the address is byte {at}, a multiple of 8 and not of 16", inst.call.name);
+    Some(Diagnostic::warning(rule, what).help("use a multiple of 16, which is documented"))
+}
+
 /// The bytes that are surely touched, where numbers and masks are known. What lanes of index registers touch is not known.
 pub fn footprint(inst: &Inst<'_>, known: &[Known]) -> Option<SmallVec<[Run; 8]>> {
     touched(inst, known, |n| match known.get(n) {

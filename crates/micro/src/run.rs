@@ -174,6 +174,7 @@ pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
 pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Found> {
     let known = known(args);
     check::values(inst, &known)?;
+    core.notes.extend(memory::hardly_aligned(inst, &known));
     let issue = Issue { inst, args };
     match inst.call.row.sem {
         Sem::Lanes(sem) => lanes::map(&issue, sem, core),
