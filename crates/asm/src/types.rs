@@ -113,7 +113,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
         (_, Some(plain), _) if OPAQUE.split_whitespace().any(|name| name == plain) => {
             Ok(Type::Opaque(piece.text.into()))
         }
-        (text, Some(_), None) if Elem::parse(text).is_some() => elem(piece).map(ScalarType::Float).map(Type::Scalar),
+        (text, Some(_), None) if named_elem(text).is_some() => elem(piece).map(ScalarType::Float).map(Type::Scalar),
         ("!pto", _, Some(body)) => wrapped(body, aliases, fields),
         ("", _, Some(body)) => bare(body, fields),
         ("memref", _, Some(body)) => memref(body),
@@ -158,7 +158,7 @@ fn wrapped(body: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Ty
 /// `<…>`: a tile, or a pointer where an element type comes first (isa/structure.md 2).
 fn bare(body: Piece<'_>, fields: &mut Fields) -> Res<Type> {
     match body.items().as_slice() {
-        [first] | [first, _] if Elem::parse(first.text).is_some() => pointer(body),
+        [first] | [first, _] if named_elem(first.text).is_some() => pointer(body),
         _ => tile::parse(body, fields).map(Type::Tile),
     }
 }
@@ -188,8 +188,19 @@ fn is_paired(text: &str) -> bool {
     text.starts_with("!pto.f4")
 }
 
+/// An element type under any of its names, the dialect's own included (isa/today.md 2).
+fn named_elem(text: &str) -> Option<Elem> {
+    let text = text.strip_prefix("!pto.").unwrap_or(text);
+    Elem::parse(text).or(match text {
+        "f8E8M0" => Some(Elem::F8e8m0),
+        "f4E2M1x2" => Some(Elem::F4e2m1x2),
+        "f4E1M2x2" => Some(Elem::F4e1m2x2),
+        _ => None,
+    })
+}
+
 pub(crate) fn elem(piece: Piece<'_>) -> Res<Elem> {
-    if let Some(elem) = Elem::parse(piece.text.strip_prefix("!pto.").unwrap_or(piece.text)) {
+    if let Some(elem) = named_elem(piece.text) {
         return Ok(elem);
     }
     let help = match Elem::nearest(piece.text) {

@@ -164,7 +164,10 @@ fn tile_rule(tile: &Tile, profile: Profile) -> Option<&'static str> {
         ir = 1;
     }
     let major = if tile.blayout == BLayout::RowMajor { tile.cols } else { tile.rows };
-    let nz_in_vec = tile.loc == Loc::Vec && (tile.blayout, tile.slayout) == (BLayout::ColMajor, SLayout::RowMajor);
+    // isa/today.md 5.4: rows count as whole boxes, except in NZ.
+    let any_rows = tile.loc == Loc::Vec || tile.fractal == 32 || tile.rows == 1;
+    let nz = (tile.blayout, tile.slayout) == (BLayout::ColMajor, SLayout::RowMajor);
+    let rows = if nz { tile.rows } else { tile.rows.next_multiple_of(ir) };
     let ki = match (tile.loc, profile) {
         (_, Profile::Cpu) => u64::MAX / 1024,
         (Loc::Vec, Profile::A2a3) => 192,
@@ -177,21 +180,24 @@ fn tile_rule(tile: &Tile, profile: Profile) -> Option<&'static str> {
         (Loc::Scaling, Profile::A2a3) => 2,
         _ => 4,
     };
-    let bytes = tile.rows * tile.cols * u64::from(tile.elem.bits()) / 8;
+    let bytes = rows * tile.cols * u64::from(tile.elem.bits()) / 8;
     if profile == Profile::A2a3 && matches!(tile.loc, Loc::ScaleLeft | Loc::ScaleRight) {
         Some("tile-loc")
     } else if profile != Profile::A5 && a5_only {
         Some("tile-dtype")
-    } else if tile.fractal == 1024 && !(boxed && tile.elem.bits() == 32)
-        || tile.fractal == 32 && !(boxed && tile.elem.bits() == 8)
-    {
+    } else if boxed && (tile.fractal == 1024 && tile.elem.bits() != 32 || tile.fractal == 32 && tile.elem.bits() != 8) {
         Some("tile-fractal")
     } else if !boxed && major * u64::from(tile.elem.bits()) % 256 != 0 {
         Some("tile-align")
     } else if boxed && !tile.cols.is_multiple_of(ic) {
         Some("tile-box-cols")
-    } else if boxed && !tile.rows.is_multiple_of(ir) && !nz_in_vec {
+    } else if boxed && !tile.rows.is_multiple_of(ir) && !any_rows {
         Some("tile-box-rows")
+    } else if tile.elem.is_fp4()
+        && tile.rows % 2 == 1
+        && (tile.slayout == SLayout::ColMajor || !boxed && tile.blayout == BLayout::ColMajor)
+    {
+        Some("tile-fp4")
     } else if bytes > ki * 1024 {
         Some("tile-size")
     } else {

@@ -155,16 +155,16 @@ elems! {
     F8e5m2 "f8e5m2" | "f8E5M2" | "float8_e5m2_t",
         cpp "float8_e5m2_t", mlir "f8E5M2", 8 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" ["float8_e5m2"], pad 0xFC .. 0x7C, "OCP e5m2: largest finite 57344, 0x7C is infinity";
-    F8e8m0 "f8e8m0" | "f8E8M0FNU" | "!pto.f8E8M0" | "float8_e8m0_t",
+    F8e8m0 "f8e8m0" | "f8E8M0FNU" | "float8_e8m0_t",
         cpp "float8_e8m0_t", mlir "f8E8M0FNU", 8 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" ["float8_e8m0fnu"], pad 0 .. 0xFE, "OCP e8m0: the power of two 2^(b-127), 0xFF is NaN";
-    Hif8 "hif8" | "!pto.hif8" | "hifloat8_t",
+    Hif8 "hif8" | "hifloat8_t",
         cpp "hifloat8_t", mlir "hif8", 8 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" ["hifloat8"], pad 0xEF .. 0x6F, "HiFloat8: exponent field of 0 to 4 bits, largest finite 32768, 0x80 is NaN";
-    F4e2m1x2 "f4e2m1x2" | "f4E2M1x2" | "!pto.f4E2M1x2" | "float4_e2m1x2_t",
+    F4e2m1x2 "f4e2m1x2" | "float4_e2m1x2_t",
         cpp "float4_e2m1x2_t", mlir "f4e2m1x2", 4 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" [], pad 0xF .. 0x7, "fp4, two to a byte: 0 .5 1 1.5 2 3 4 6 and their negatives";
-    F4e1m2x2 "f4e1m2x2" | "f4E1M2x2" | "!pto.f4E1M2x2" | "float4_e1m2x2_t",
+    F4e1m2x2 "f4e1m2x2" | "float4_e1m2x2_t",
         cpp "float4_e1m2x2_t", mlir "f4e1m2x2", 4 bits, Float, on_cpu_and_a2a3 false,
         npy "|u1" [], pad 0xF .. 0x7, "fp4, two to a byte: 0 .25 .5 .75 1 1.25 1.5 1.75 and their negatives";
 }

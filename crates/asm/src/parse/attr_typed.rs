@@ -5,7 +5,7 @@ use super::{Parser, Res};
 use crate::sink::{did_you_mean, shown};
 use tessera_ir::OpAttrs;
 use tessera_isa::diag::{Diagnostic, nearest};
-use tessera_isa::inst::AttrValue;
+use tessera_isa::inst::{AttrValue, Precision};
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind};
 
 /// Attributes that later versions of the dialect call otherwise.
@@ -28,6 +28,11 @@ impl Parser<'_> {
                     continue;
                 }
                 entry.key = own.name().to_string();
+                // Each instruction has its own word for the two.
+                if let (AttrName::PrecisionMode, Attr::Dialect(_, body)) = (own, &entry.value) {
+                    let word = if body.ends_with("high_precision") { Precision::High } else { Precision::Default };
+                    entry.value = Attr::Word(word.name().to_string());
+                }
             }
             match known.iter().find(|name| name.name() == entry.key) {
                 // The row has a rule for words that the attribute does not have; the text is kept (isa/notes.md).
@@ -57,6 +62,11 @@ impl Parser<'_> {
 
     fn unknown_attr(&mut self, out: &mut OpAttrs, entry: Entry, known: &[AttrName], op: &str) {
         let text = self.value_text(&entry);
+        // Attributes of the dialect that an operation carries along have no meaning (isa/today.md 4.1).
+        if entry.key.starts_with("pto.") || entry.key.starts_with("__pto.") {
+            out.unknown.push((entry.key, text, entry.key_span));
+            return;
+        }
         let names: Vec<&str> = known.iter().map(|a| a.name()).collect();
         let what = format!("{op} does not know the attribute {}, which is kept", shown(&entry.key));
         let help = did_you_mean(&entry.key, names.iter().copied(), || match names.as_slice() {

@@ -8,6 +8,7 @@ use crate::sink::shown;
 use tessera_ir::{Op, OpKind, TextForm};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role, fill_of};
+use tessera_isa::sem::Sem;
 
 /// The types of an SSA or assembly instruction.
 #[derive(Debug, Default)]
@@ -71,7 +72,9 @@ impl Parser<'_> {
     fn takes_views(&self, op: Opcode, w: &Written) -> bool {
         let is_view =
             |raw: &Raw| self.raw_type(raw).is_some_and(|id| self.module.types.get(id).global_elem().is_some());
-        op.info().attrs.contains(&AttrName::GatherOob) && w.ins.iter().filter(|raw| is_view(raw)).count() > 1
+        let views = w.ins.iter().filter(|raw| is_view(raw)).count();
+        let is_table = op.info().attrs.contains(&AttrName::GatherOob);
+        is_table && views > 1 || matches!(op.info().sem, Sem::Prints) && views > 0
     }
 
     /// The row that the clauses mean: `fp %f` is an operand of the `_fp` row, `pre_quant %q` the last operand, and a word

@@ -86,7 +86,9 @@ impl Parser<'_> {
                     let untyped =
                         raws.iter_mut().enumerate().filter(|(n, raw)| raw.ty.is_none() && !places.contains(n));
                     untyped.zip(&given).for_each(|((_, raw), ty)| raw.ty = Some(*ty));
-                    if raws.is_empty() {
+                    // The type of what is made stands alone; extents are numbers.
+                    if raws.is_empty() || name == "alloc_multi_tile" {
+                        raws.iter_mut().for_each(|raw| raw.ty = None);
                         types = given;
                     }
                 }
@@ -103,6 +105,10 @@ impl Parser<'_> {
         }
         if let Some(how) = array.filter(|how| *how != IdArray::Declare) {
             self.check_element(how, &raws, &types, start)?;
+        }
+        // Extents are numbers.
+        if types.is_empty() && name == "get_validshape" {
+            types.extend(results.names.iter().map(|_| (self.common.index, start)));
         }
         if types.is_empty() && !results.names.is_empty() {
             return self.expected("`->` and the type of the result");

@@ -124,7 +124,9 @@ impl Check<'_> {
         let fault = fault.or_else(|| {
             let local = attrs.int(AttrName::LocalSlotNum)?;
             let (most, profile) = (fifo::slots(op), self.profile);
-            if profile == Profile::A5 {
+            // The lower form's slots lie in global memory.
+            let in_memory = matches!(fifo::part(op), Some(Part::Initialize(Some(_))));
+            if profile == Profile::A5 && in_memory {
                 let what = "local_slot_num is written, and a5 pops where the slots lie";
                 return Some(init(what.into(), "leave it out"));
             }

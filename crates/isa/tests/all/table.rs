@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::path::Path;
+use std::sync::LazyLock;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::sig::find;
@@ -11,6 +12,9 @@ use tessera_isa::ops::{AttrKind, AttrName, Effect, Family, Form, Judged, Kind, M
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType};
 use toml::{Table, Value};
+
+/// What later versions add to rows (isa/today.md).
+static TODAY: LazyLock<Table> = LazyLock::new(|| include_str!("../../../../docs/spec/isa/today.toml").parse().unwrap());
 
 const FILES: [&str; 6] = ["elementwise", "scalar", "reduce", "matrix", "memory", "irregular"];
 
@@ -479,6 +483,14 @@ fn is_form(op: Opcode, variant: &Variant, row: &Table) {
         // Forms of one mnemonic share their ids.
         let is_one_of_several = row.contains_key("form");
         kinds.retain(|kind| !is_one_of_several || wanted.iter().any(|w| w == kind));
+        // Rules that later versions add (today.toml).
+        let added = TODAY["change"].as_array().unwrap().iter().filter(|change| {
+            let change = change.as_table().unwrap();
+            words(change, "names").contains(&name.to_string())
+                && words(change, "profiles").contains(&profile.to_string())
+        });
+        wanted.extend(added.flat_map(|change| words(change.as_table().unwrap(), "add")));
+        wanted.retain(|kind| kind != "precision");
         kinds.sort_unstable();
         kinds.dedup();
         wanted.sort_unstable();
