@@ -3,10 +3,10 @@
 use super::super::code::*;
 use super::super::micro::{ChipAccess, MicroOp, MicroSupport, MicroVar, chip_space, step};
 use super::{Compiler, lacks};
-use tessera_ir::{Op, OpId, ScalarType, Type, ValueId};
+use tessera_ir::{Op, OpId, ScalarType, ValueId};
 use tessera_isa::ops::{Opcode, Role, Text};
 use tessera_kernels::Failure;
-use tessera_micro::{Call, Space};
+use tessera_micro::Call;
 
 impl Compiler<'_> {
     /// The vecscope that an operation is begins here.
