@@ -177,7 +177,7 @@ pub(crate) fn scalar(word: &str) -> Option<ScalarType> {
     }
     let signs = [("si", Sign::Signed), ("ui", Sign::Unsigned), ("u", Sign::Unsigned), ("i", Sign::None)];
     let Some((sign, digits)) = signs.into_iter().find_map(|(text, sign)| Some((sign, word.strip_prefix(text)?))) else {
-        return Elem::parse(word).filter(|e| e.is_float()).map(ScalarType::Float);
+        return named_elem(word).filter(|e| e.is_float()).map(ScalarType::Float);
     };
     let bits: u8 = digits.parse().ok().filter(|_| !digits.starts_with(['0', '+']))?;
     (1..=64).contains(&bits).then_some(ScalarType::Int(bits, sign))

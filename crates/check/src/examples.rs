@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The files of `tests/rules`.
-pub const FILES: [&str; 24] = [
+pub const FILES: [&str; 25] = [
     include_str!("../tests/rules/compute.pto"),
     include_str!("../tests/rules/conversion.pto"),
     include_str!("../tests/rules/cores.pto"),
@@ -21,6 +21,7 @@ pub const FILES: [&str; 24] = [
     include_str!("../tests/rules/tinsert.pto"),
     include_str!("../tests/rules/tinterleave.pto"),
     include_str!("../tests/rules/tmov.pto"),
+    include_str!("../tests/rules/today.pto"),
     include_str!("../tests/rules/tpack.pto"),
     include_str!("../tests/rules/transfer.pto"),
     include_str!("../tests/rules/treshape.pto"),

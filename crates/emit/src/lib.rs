@@ -43,6 +43,14 @@ pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
     if func.runs() == Runs::Mixed {
         return Err(cannot(func.span, "a kernel of both kinds of cores", "write the part of one kind by itself"));
     }
+    if let Some((op, call)) = func.ops.iter().find_map(|op| match &op.kind {
+        OpKind::Micro(call) => Some((op, call)),
+        _ => None,
+    }) {
+        let what =
+            format!("pto.{}, a micro instruction that the public assembler lowers in its own back end,", call.name);
+        return Err(cannot(op.span, what, "write the tile instructions, and give this file to the assembler"));
+    }
     let placement = tessera_race::place(module, func, profile, &[], None)?;
     let mut emitter = Emitter {
         module,
@@ -247,13 +255,8 @@ impl Emitter<'_> {
         }
         match &op.kind {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
-            OpKind::Micro(call) => {
-                let what = format!(
-                    "pto.{}, a micro instruction that the public assembler lowers in its own back end,",
-                    call.name
-                );
-                Err(cannot(op.span, what, "build the tile instructions, and give this file to the assembler"))
-            }
+            // Functions with one are refused as a whole.
+            OpKind::Micro(_) => Ok(()),
             OpKind::Other(name) => {
                 let what = format!("pto.{name}, which is outside the layout set,");
                 Err(cannot(op.span, what, "take it out of the program"))

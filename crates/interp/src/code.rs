@@ -10,7 +10,7 @@ use tessera_isa::sem::Dir;
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
-    ($($(#[$doc:meta])* $name:ident $kind:ident $get:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $($kind:ident $get:ident)?;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name(u32);
@@ -21,11 +21,11 @@ macro_rules! slots {
                 self.0 as usize
             }
         }
-        impl Var {
+        $(impl Var {
             pub fn $get(self) -> Option<$name> {
                 if let Var::$kind(slot) = self { Some(slot) } else { None }
             }
-        }
+        })?
     )*};
 }
 slots! {
@@ -36,7 +36,7 @@ slots! {
     /// Where a pointer or view is.
     GlobalSlot Global global;
     /// Where a register, a mask or the state of a stream is.
-    MicroSlot Micro micro;
+    MicroSlot;
 }
 pub use tessera_exec::engine::TileId;
 

@@ -441,7 +441,8 @@ fn elements_scattered_to_one_place_are_told_of_on_a5() {
     );
     for profile in Profile::ALL {
         let outcome = Program::new(&text, profile).buffer("p", &counting(256)).run();
-        let mut expected = f32s(&counting(256));
+        // Hardware clears the destination first (isa/today.md 6.6).
+        let mut expected = if profile.is_npu() { vec![0.0; 256] } else { f32s(&counting(256)) };
         expected[0] = 255.0;
         assert_eq!(f32s(outcome.buffer("q")), expected, "{profile}");
         let told: &[&str] = if profile == Profile::A5 { &["tscatter-duplicate"] } else { &[] };

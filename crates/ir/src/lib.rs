@@ -26,7 +26,9 @@ pub use cores::{Core, Runs};
 pub use fifo::{Fifo, FifoId, Fifos};
 pub use func::{Block, Def, Func, Value};
 pub use names::Names;
-pub use op::{Arg, ArithOp, CastOp, CmpPred, FloatOp, FloatPred, Op, OpAttrs, OpKind, Operand, TextForm};
+pub use op::{
+    Arg, ArithOp, CastOp, CmpPred, FloatOp, FloatPred, Op, OpAttrs, OpKind, Operand, TextForm, VECSCOPE_LOOP,
+};
 pub use types::{Field, MemrefType, ScalarType, Sign, StackSlots, Strided, Type, TypeTable, ViewType};
 pub use verify::verify;
 

@@ -9,6 +9,9 @@ use tessera_isa::ops::{AttrName, Effect, Form, IdArray, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
 use tessera_micro::{Call, Inst};
 
+/// The attribute of a loop that is a vecscope (micro/model.md 2).
+pub const VECSCOPE_LOOP: &str = "llvm.loop.aivector_scope";
+
 /// What stands at an operand's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arg {
@@ -285,7 +288,7 @@ impl Op {
         match self.kind {
             OpKind::If => self.scope_word().is_some_and(|word| word.ends_with("vecscope")),
             OpKind::For => {
-                let marked = |key: &str| key == "llvm.loop.aivector_scope";
+                let marked = |key: &str| key == VECSCOPE_LOOP;
                 self.attrs.as_deref().is_some_and(|attrs| attrs.unknown.iter().any(|(key, ..)| marked(key)))
             }
             _ => false,

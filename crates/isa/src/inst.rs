@@ -357,7 +357,9 @@ impl Inst {
     /// Gives the instruction its view, which has the layout that the tile of data tells where none is written.
     pub fn set_view(&mut self, mut view: GlobalArg, tags: ViewTags) {
         if let Some(tile) = self.dst().or_else(|| self.src()) {
-            tags.meet(&mut view, &tile.tile);
+            // Only a transfer lays the tile out as the view; a table is counted row by row where it can be.
+            let by_rows = crate::tile::Tile { blayout: BLayout::RowMajor, slayout: SLayout::NoneBox, ..tile.tile };
+            tags.meet(&mut view, if self.op.info().by_flows() { &tile.tile } else { &by_rows });
             if self.profile == Profile::Cpu {
                 view.meet_rows(tile);
             }

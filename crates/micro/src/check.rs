@@ -39,8 +39,37 @@ pub fn check(inst: &Inst<'_>, known: &[Known]) -> Vec<Diagnostic> {
     let mut notes = Vec::new();
     if let Err(found) = types(inst, known, &mut notes).and_then(|()| values(inst, known)) {
         notes.push(*found);
+    } else {
+        notes.extend(memory::hardly_aligned(inst, known));
+        notes.extend(odd_count(inst, known));
     }
     notes
+}
+
+/// A count that is known, and does not count as it is written: of a shift for all active lanes, of the first lanes.
+fn odd_count(inst: &Inst<'_>, known: &[Known]) -> Option<Diagnostic> {
+    let row = inst.call.row;
+    let name = inst.call.name;
+    match row.sem {
+        Sem::Lanes(Lanes::Map(tessera_isa::sem::Func::Shl | tessera_isa::sem::Func::Shr)) => {
+            let count = inst.call.operand("s").and_then(|n| known.get(n)?.int())?;
+            let bits = lane_bits(inst.lanes()?);
+            let Some(Known::Mask(mask)) = known.iter().find(|k| matches!(k, Known::Mask(_))) else { return None };
+            let size = (bits / 8) as usize;
+            let is_active = (0..256 / size).any(|i| mask.on(size, i) == Some(true));
+            let is_odd = is_active && !(0..i64::from(bits)).contains(&count);
+            is_odd.then(|| {
+                let what = format!("{name}: the count is {count}, and lanes have {bits} bits");
+                Diagnostic::warning(row.rule(name, "count"), what).help("its low bits count here")
+            })
+        }
+        Sem::Predicate(Predicate::Below) => {
+            let count = inst.call.operand("c").and_then(|n| known.get(n)?.int()).filter(|count| (*count as i32) < 0)?;
+            let what = format!("{name}: the count {count} is negative, and counts as {}", count as u32);
+            Some(Diagnostic::warning(row.rule(name, "negative"), what).help("give a count of at least 0"))
+        }
+        _ => None,
+    }
 }
 
 /// The rules that types and words decide.

@@ -173,7 +173,11 @@ pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
 /// Checks and runs one instruction.
 pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Found> {
     let known = known(args);
+    if let Some((what, help)) = why_not(inst.call) {
+        return Err(Box::new(Diagnostic::error("not-executable", what).help(help)));
+    }
     check::values(inst, &known)?;
+    core.notes.extend(memory::hardly_aligned(inst, &known));
     let issue = Issue { inst, args };
     match inst.call.row.sem {
         Sem::Lanes(sem) => lanes::map(&issue, sem, core),
@@ -186,10 +190,7 @@ pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<R
         Sem::Sort(sem) => sort::run(&issue, sem, core).map(|()| Results::new()),
         Sem::Register(sem) => register(&issue, sem, core),
         Sem::Bar => Ok(Results::new()),
-        Sem::Unknown(why) => {
-            let what = format!("{} does not run here: {why}", inst.call.name);
-            Err(Box::new(Diagnostic::error("not-executable", what).help("take it out of the program, or run a part")))
-        }
+        Sem::Unknown(_) => Ok(Results::new()),
     }
 }
 
@@ -267,6 +268,23 @@ pub fn below(call: &crate::Call, count: i64) -> Option<Mask> {
 pub fn rest(call: &crate::Call, count: i64) -> Option<i64> {
     let is_below = call.row.sem == Sem::Predicate(crate::Predicate::Below);
     is_below.then(|| i64::from((count as u32).saturating_sub(lanes::lanes_of(call) as u32) as i32))
+}
+
+/// Why an instruction is read and printed, and does not run, and what to do instead.
+pub fn why_not(call: &crate::Call) -> Option<(String, &'static str)> {
+    let name = call.name;
+    let dist = call.attr_word("dist").filter(|word| word.starts_with("SPLT") || word.starts_with("MRG"));
+    match (call.row.sem, dist) {
+        (Sem::Unknown(why), _) => Some((format!("pto.{name} does not run: {why}"), "take it out, or run a part")),
+        (Sem::Load(_), Some(word)) => Some((
+            format!("pto.{name} with {word} does not run: no public text says which bytes it takes"),
+            "use another word",
+        )),
+        (Sem::Store(_), Some(word)) => {
+            Some((format!("pto.{name} with {word} does not run: a5 hardware does not have it"), "use another word"))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a class is one of vector loads and stores.

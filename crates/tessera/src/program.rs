@@ -295,16 +295,21 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut names: Vec<&str> = Vec::new();
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
-        let name = match op.kind {
-            OpKind::Other(name) if op.id_array().is_none() => name,
-            OpKind::Call(callee) if module.funcs.iter().any(|f| f.name == callee && f.is_declaration) => DECLARED,
+        let (name, (what, help)) = match &op.kind {
+            OpKind::Other(name) if op.id_array().is_none() => (*name, why_not(name)),
+            OpKind::Micro(call) => match tessera_micro::run::why_not(call) {
+                Some(why) => (call.name, why),
+                None => continue,
+            },
+            OpKind::Call(callee) if module.funcs.iter().any(|f| f.name == *callee && f.is_declaration) => {
+                (DECLARED, why_not(DECLARED))
+            }
             _ => continue,
         };
         if names.contains(&name) {
             continue;
         }
         names.push(name);
-        let (what, help) = why_not(name);
         note = Some(match note {
             None => Diagnostic::new("not-executable", Severity::Note, what).at(op.span, "does not run").help(help),
             Some(note) => note.and_at(op.span, what),

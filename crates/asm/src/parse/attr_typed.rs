@@ -73,7 +73,10 @@ impl Parser<'_> {
             [] => format!("{op} has no attributes"),
             names => format!("{op} has {}", names.join(", ")),
         });
-        self.push(Diagnostic::warning("unknown-attribute", what).at(entry.span(), "without effect").help(help));
+        // It says that a loop is a vecscope (micro/model.md 2).
+        if entry.key != tessera_ir::VECSCOPE_LOOP {
+            self.push(Diagnostic::warning("unknown-attribute", what).at(entry.span(), "without effect").help(help));
+        }
         out.unknown.push((entry.key, text, entry.key_span));
     }
 

@@ -272,7 +272,11 @@ impl Parser<'_> {
                 used.sort_unstable();
                 used.dedup();
                 let plays = |(role, n): (&Role, &usize)| {
-                    g.ins.get(*n).is_some_and(|(id, _)| self.module.types.get(*id).plays(*role))
+                    g.ins.get(*n).is_some_and(|(id, _)| {
+                        let ty = self.module.types.get(*id);
+                        let is_float = ty.tile().is_some_and(|tile| tile.elem.is_float());
+                        ty.plays(*role) && !(*role == Role::Idx && is_float)
+                    })
                 };
                 let fits = shape.ins.iter().zip(&ins).all(plays) && shape.outs.iter().zip(&outs).all(plays);
                 (fits && used.len() == parts.len() && used.len() == shape.ins.len() + shape.outs.len())

@@ -227,7 +227,12 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
-            Pto::Other(name) if self.at_opaque() || name.contains('.') || IdArray::parse(name).is_some() => {
+            Pto::Other(name)
+                if self.at_opaque()
+                    || self.at(Tok::Word) && self.second().kind == Tok::Equal
+                    || name.contains('.')
+                    || IdArray::parse(name).is_some() =>
+            {
                 self.opaque(results, name)
             }
             Pto::Other(name) => self.other(results, name),

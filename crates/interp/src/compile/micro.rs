@@ -99,8 +99,3 @@ impl Compiler<'_> {
         })
     }
 }
-
-/// Whether pointers of a type are byte addresses in a micro program.
-pub(super) fn is_address(ty: &Type) -> bool {
-    chip_space(ty).is_some_and(|space| space != Space::AnySpace)
-}

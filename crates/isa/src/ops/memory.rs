@@ -12,7 +12,7 @@ const LIKE_THE_VIEW: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ)]
 const INTO_MAT: &[Layouts] = &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(ND, NZ), pair!(DN, ZN)];
 /// A tile of one row or one column goes into rows and columns alike (isa/today.md 5.4).
 const OUT_OF_VEC: &[Layouts] =
-    &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(Lay::OneLine, ND), pair!(Lay::OneLine, DN)];
+    &[pair!(ND, ND), pair!(DN, DN), pair!(NZ, NZ), pair!(Lay::OneLine, Lay::Of(&[LayoutName::Nd, LayoutName::Dn]))];
 /// Scales come row by row (isa/today.md 6.8).
 const SCALES_INTO_MAT: &[Layouts] =
     &[pair!(ND, Lay::Exactly(LayoutName::Zz, 32)), pair!(ND, Lay::Exactly(LayoutName::Nn, 32))];

@@ -247,7 +247,7 @@ impl Lay {
             Lay::Usual => "usual".into(),
             Lay::OneRowNd => "1-row ND".into(),
             Lay::OneColumnDn => "1-column DN".into(),
-            Lay::OneLine => "1-row or 1-column".into(),
+            Lay::OneLine => "one line".into(),
             Lay::RowMajor => "row-major".into(),
             Lay::Like(role) => format!("as {role}"),
         }

@@ -103,8 +103,13 @@ impl<'a> PathWalk<'a> {
         let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.state.get(v).clone());
         let shape = op.operands.first().and_then(|o| o.arg.value()).and_then(|v| self.state.ty(v).stack_slots());
         let places: Vec<Option<i64>> = op.places().iter().map(|o| self.known_at(o.arg)).collect();
-        let index = places.into_iter().collect::<Option<Vec<i64>>>().and_then(|places| shape?.element(&places).ok());
-        let index = index.and_then(|n| i64::try_from(n).ok());
+        let places = places.into_iter().collect::<Option<Vec<i64>>>();
+        let index = places.and_then(|places| match (places.as_slice(), shape?.element(&places)) {
+            (_, Ok(n)) => i64::try_from(n).ok(),
+            // An index outside of the array is reported below.
+            ([place], Err(_)) => Some(*place),
+            _ => None,
+        });
         if let (Some(Val::Ids(array)), Some(index)) = (&array, index) {
             let count = self.arrays[*array].len();
             if !usize::try_from(index).is_ok_and(|n| n < count) {

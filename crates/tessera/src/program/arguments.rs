@@ -100,6 +100,12 @@ impl Kernel {
 fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
     let mut all = Vec::new();
     func.walk(&mut |_, op, _| {
+        // A transfer reads behind its first pointer and writes behind its second.
+        if let OpKind::Micro(call) = &op.kind {
+            let is_transfer = matches!(call.row.sem, tessera_micro::Sem::Dma(_));
+            let pointers = op.operands.iter().take(2).filter(|_| is_transfer).filter_map(|o| o.arg.value());
+            all.extend(pointers.zip([false, true]));
+        }
         let global = op.operand(Role::Global).and_then(|o| o.arg.value());
         let is_written = match op.kind {
             OpKind::Pto(opcode, form) => match opcode.info().sem {

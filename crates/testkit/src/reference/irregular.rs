@@ -214,6 +214,11 @@ impl Reference<'_> {
             let k = u64::try_from(k).ok().filter(|k| *k < rows * cols).ok_or("tscatter-index")?;
             written.push((k / cols, k % cols, src.get(i, j)));
         }
+        if self.inst.profile.is_npu() {
+            for [r, c] in area([rows, cols]) {
+                self.tiles[d].set(0, r, c, Cell::of(0));
+            }
+        }
         self.tiles[d].put(0, written);
         Ok(false)
     }
