@@ -66,8 +66,7 @@ fn read_len(dist: &str) -> u64 {
 }
 
 /// The byte, counted from the address, that becomes byte k of a register; none where it is 0.
-fn read_from(dist: &str, k: usize) -> Option<usize> {
-    let (name, e) = split(dist);
+fn read_from((name, e): (&str, usize), k: usize) -> Option<usize> {
     match name {
         "BRC" => Some(k % e),
         "BRC_BLK" => Some(k % 32),
@@ -187,9 +186,12 @@ fn touched(inst: &Inst<'_>, known: &[Known], mask_of: impl Fn(usize) -> Option<M
             Store::Pair => smallvec![run(at, 512, true)],
             Store::Predicate => smallvec![run(at, predicate_len(inst), true)],
             Store::Dist => {
-                let (dist, mask) = (store_dist(inst), mask()?);
+                let (word, mask) = (split(store_dist(inst)), mask()?);
+                if word.0 == "NORM" && mask.is_on(word.1) {
+                    return Some(smallvec![run(at, BYTES as u64, true)]);
+                }
                 let written = Bits::from_fn(|k| {
-                    store_from(dist, k).is_some_and(|(_, bit)| bit.is_none_or(|b| mask.bit(b) != Some(false)))
+                    store_from(word, k).is_some_and(|(_, bit)| bit.is_none_or(|b| mask.bit(b) != Some(false)))
                 });
                 runs(&written).map(|(start, len)| run(at + start as i64, len as u64, true)).collect()
             }
@@ -234,8 +236,7 @@ fn predicate_len(inst: &Inst<'_>) -> u64 {
 }
 
 /// The byte of the register that becomes byte k from the address on, and the mask's bit that decides; none where no byte does.
-fn store_from(dist: &str, k: usize) -> Option<(usize, Option<usize>)> {
-    let (name, e) = split(dist);
+fn store_from((name, e): (&str, usize), k: usize) -> Option<(usize, Option<usize>)> {
     match name {
         "1PT" => (k < e).then_some((k, None)),
         "PK" => {
@@ -289,13 +290,14 @@ pub(crate) fn load(issue: &Issue<'_, '_>, load: Load, core: &mut Core<'_>) -> Re
     match load {
         Load::Dist => {
             let dist = load_dist(inst);
+            let word = split(dist);
             let reg = match core.memory.bytes(place, at as u64, BYTES).filter(|_| dist == "NORM") {
                 Some(bytes) => {
                     let mut reg = Reg::zero();
                     reg.bytes.copy_from_slice(bytes);
                     reg
                 }
-                None => Reg::from_bytes(|k| match read_from(dist, k) {
+                None => Reg::from_bytes(|k| match read_from(word, k) {
                     Some(from) => byte(core, at + from as i64),
                     None => Some(0),
                 }),
@@ -452,12 +454,13 @@ pub(crate) fn store(issue: &Issue<'_, '_>, store: Store, core: &mut Core<'_>) ->
     match store {
         Store::Dist => {
             let (dist, reg, mask) = (store_dist(inst), issue.reg(0), issue.only_mask());
-            let is_whole = dist.starts_with("NORM") && mask.is_on(split(dist).1);
+            let word = split(dist);
+            let is_whole = dist.starts_with("NORM") && mask.is_on(word.1);
             if is_whole && reg.defined.is_all() {
                 core.memory.put_all(place, at as u64, &reg.bytes);
             } else {
                 for k in 0..BYTES {
-                    let Some((from, bit)) = store_from(dist, k) else { continue };
+                    let Some((from, bit)) = store_from(word, k) else { continue };
                     match bit.map_or(Some(true), |bit| mask.bit(bit)) {
                         Some(true) => put(core, at + k as i64, reg.byte(from)),
                         Some(false) => {}

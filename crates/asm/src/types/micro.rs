@@ -2,6 +2,7 @@
 
 use super::{Piece, Res, fault_of, number};
 use crate::sink::shown;
+use tessera_ir::ScalarType;
 use tessera_micro::{MicroType, Space};
 
 /// `vreg<64xf32>`, `mask<b32>` or `align`; `name` is the whole name, `body` stands between its brackets.
@@ -40,8 +41,8 @@ fn vreg(body: Piece<'_>) -> Res<MicroType> {
     let Ok(lanes) = number(lanes) else {
         return fault_of(RULE, lanes, format!("`{}` is no number of lanes", shown(lanes.text)), HELP);
     };
-    let text = lane.text.strip_prefix("!pto.").unwrap_or(lane.text);
-    let Some(ty) = super::scalar(text) else {
+    let float = || super::named_elem(lane.text).filter(|elem| elem.is_float()).map(ScalarType::Float);
+    let Some(ty) = super::scalar(lane.text).or_else(float) else {
         return fault_of(RULE, lane, format!("`{}` is no type of lanes", shown(lane.text)), HELP);
     };
     MicroType::vreg(lanes, ty).or_else(|what| fault_of(RULE, body, what, HELP))
