@@ -45,7 +45,7 @@ def test_a_store_into_an_array_of_another_type_names_the_cast():
     tile = tessera.Machine("a5").tile("vec", "f32", (8, 8))
     tile[:] = np.ones((8, 8), np.float32)
     with pytest.raises(tessera.Error) as caught:
-        tessera.TSTORE(np.zeros((8, 8), np.float64), tile)
+        tessera.tstore(np.zeros((8, 8), np.float64), tile)
     assert "fp4" not in str(caught.value) and "float32" in str(caught.value)
 
 

@@ -234,7 +234,12 @@ impl Optimizer<'_> {
         let better = self.change(module, all)?;
         self.spend(READ);
         let program = Program::read(self.print(&better.0), Some(self.program.profile()));
-        self.prove(&program).ok()?;
+        let proved = self.prove(&program);
+        if self.last.is_none() {
+            // The original could not be run again within the work.
+            self.work.set(u64::MAX);
+        }
+        proved.ok()?;
         Some(better)
     }
 

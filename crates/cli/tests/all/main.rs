@@ -1,6 +1,7 @@
 //! The tests of the crate as one program: each of its own would be linked by itself.
 
 mod every_instruction;
+mod limits;
 mod options;
 mod origins;
 mod outputs;
