@@ -75,11 +75,10 @@ fn sums() -> String {
 
 /// Hundreds of instructions on the same tiles: no two of them are alike, and none can go.
 fn straight() -> String {
-    let mut random = Random::new(7);
-    let mut pick = |all: &[&'static str]| all[random.below(all.len() as u64) as usize];
+    let mut random = Random(7);
     let mut line = |_| {
-        let op = pick(&["tadd", "tmul", "tmax", "tsub"]);
-        binary("f32", op, [pick(&["a", "b", "c"]), pick(&["a", "b", "c"]), pick(&["a", "b", "c"])])
+        let op = random.pick(&["tadd", "tmul", "tmax", "tsub"]);
+        binary("f32", op, [(); 3].map(|()| random.pick(&["a", "b", "c"])))
     };
     kernel("f32", &(0..200).map(&mut line).collect::<String>())
 }
