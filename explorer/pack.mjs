@@ -1,5 +1,6 @@
 // Puts the page together: its files, the WebAssembly, compressed, as text, and the digest of the sources of both.
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -11,8 +12,11 @@ const scripts = ["core.js", "grid.js", "layout.js", "instruction.js", "contents.
 // One strict script; the same words at the start of each file are for reading it alone.
 const script = '"use strict";\n' + scripts.map((text) => text.replace('"use strict";\n', "")).join("\n");
 const packed = gzipSync(readFileSync(wasm), { level: 9 }).toString("base64");
-const parts = { STYLE: read("style.css"), SCRIPT: script, WASM: packed, SOURCES: sources };
-const html = read("index.html").replace(/\/\*(STYLE|SCRIPT|WASM|SOURCES)\*\//g, (_, name) => parts[name]);
+// Only this script runs, whatever a program, a link or a file says; pictures have styles of their own.
+const digest = createHash("sha256").update(script).digest("base64");
+const POLICY = `default-src 'none'; script-src 'sha256-${digest}' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`;
+const parts = { POLICY, STYLE: read("style.css"), SCRIPT: script, WASM: packed, SOURCES: sources };
+const html = read("index.html").replace(/\/\*(POLICY|STYLE|SCRIPT|WASM|SOURCES)\*\//g, (_, name) => parts[name]);
 mkdirSync(dirname(out), { recursive: true });
 writeFileSync(out, html);
 console.log(`${out}: ${html.length} bytes, of which ${packed.length} are WebAssembly`);

@@ -14,6 +14,9 @@ use tessera::npy::{Array, Dtype, accepted, cast};
 /// Type numbers from here on are not numpy's own (`NPY_USERDEF`), such as those of ml_dtypes.
 const USER_TYPES: i32 = 256;
 
+/// The most bytes of an array that are copied.
+const MOST: usize = 1 << 36;
+
 /// The ml_dtypes name of a type that has one element in a byte there, and two here.
 pub fn unpacked_name(elem: Elem) -> Option<&'static str> {
     (elem == Elem::F4e2m1x2).then_some("float4_e2m1fn")
@@ -72,19 +75,25 @@ fn strided<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Strided<'a> {
     Strided { data, shape: array.shape(), strides: array.strides(), width, swapped: is_big && width > 1 }
 }
 
-/// The elements, dense and little-endian.
-fn bytes(array: &Bound<'_, PyUntypedArray>) -> Vec<u8> {
+/// The elements, dense and little-endian. An array of few bytes may have any extents, so the memory may not be there.
+fn bytes(array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<u8>> {
     let view = strided(array);
-    let len = array.len() * view.width;
+    let extents = array.shape().iter().try_fold(view.width, |n, extent| n.checked_mul(*extent));
+    let mut dense: Vec<u8> = Vec::new();
+    let Some(len) = extents.filter(|len| *len <= MOST && dense.try_reserve_exact(*len).is_ok()) else {
+        let what = format!("its shape is {:?}, and its elements do not fit into memory", array.shape());
+        return Err(refuse(array.py(), what, "give a smaller array"));
+    };
     if len == 0 {
-        return Vec::new();
+        return Ok(dense);
     }
     if array.is_c_contiguous() && !view.swapped {
-        // SAFETY: a contiguous array has its elements one after the other behind its pointer, and nobody writes them
-        // while the interpreter is ours.
-        return unsafe { std::slice::from_raw_parts(view.data, len) }.to_vec();
+        // SAFETY: a contiguous array has its elements one after the other behind its pointer. numpy lets other threads
+        // of the program write them meanwhile, as in its own functions; this one holds the interpreter.
+        dense.extend_from_slice(unsafe { std::slice::from_raw_parts(view.data, len) });
+        return Ok(dense);
     }
-    let mut dense = vec![0; len];
+    dense.resize(len, 0);
     view.walk(&mut |at, n| {
         let Some(element) = dense.get_mut(n..n + view.width) else { return };
         // SAFETY: numpy vouches that every index within the shape lies in the array's memory.
@@ -93,7 +102,7 @@ fn bytes(array: &Bound<'_, PyUntypedArray>) -> Vec<u8> {
             element.reverse();
         }
     });
-    dense
+    Ok(dense)
 }
 
 /// Puts dense little-endian elements into an array of the caller's, which may be written.
@@ -116,6 +125,12 @@ pub fn put(array: &Bound<'_, PyUntypedArray>, dense: &[u8]) -> PyResult<()> {
 
 /// The array with its elements copied; whether its elements are fp4, one in a byte.
 pub fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<(Array, bool)> {
+    let (described, is_unpacked) = describe(array)?;
+    Ok((Array { bytes: bytes(array)?, ..described }, is_unpacked))
+}
+
+/// The same without elements: what can be refused before they are copied.
+pub fn describe(array: &Bound<'_, PyUntypedArray>) -> PyResult<(Array, bool)> {
     let py = array.py();
     let dtype = array.dtype();
     let name: String = dtype.getattr(intern!(py, "name"))?.extract()?;
@@ -134,7 +149,7 @@ pub fn read(array: &Bound<'_, PyUntypedArray>) -> PyResult<(Array, bool)> {
         return Err(refuse(py, what, "cast it in numpy: a.astype(np.float32), for one"));
     }
     let shape = array.shape().iter().map(|n| *n as u64).collect();
-    Ok((Array { dtype: own, descr: name, shape, bytes: bytes(array) }, is_unpacked))
+    Ok((Array { dtype: own, descr: name, shape, bytes: Vec::new() }, is_unpacked))
 }
 
 /// Two elements in a byte, the first one low.

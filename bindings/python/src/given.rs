@@ -1,10 +1,11 @@
 //! What Python gives by name: profiles, numbers, arrays for arguments.
 
-use crate::array::{as_numpy, pack, read, unpacked_name};
+use crate::array::{as_numpy, describe, pack, read, unpacked_name};
 use crate::error::{Diagnostic, refuse};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use tessera::fill::Fill;
+use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Need};
 use tessera::{Kernel, Literal, Number, Profile};
 use tessera_isa::diag::nearest;
@@ -103,14 +104,19 @@ fn input(kernel: &Kernel, name: &str, given: &Bound<'_, PyAny>, bindings: &Bindi
         });
     }
     let elem = kernel.elem(value);
-    let (array, is_unpacked) = read(&as_numpy(given, elem)?)?;
-    match elem {
-        Some(elem) if is_unpacked && unpacked_name(elem) == Some(array.descr.as_str()) => {
-            kernel.bind(value, &array.shape, pack(&array.bytes))
+    let numpy = as_numpy(given, elem)?;
+    let bind = |(array, is_unpacked): (Array, bool)| {
+        match elem {
+            Some(elem) if is_unpacked && unpacked_name(elem) == Some(array.descr.as_str()) => {
+                kernel.bind(value, &array.shape, pack(&array.bytes))
+            }
+            _ => kernel.bind_array(value, array),
         }
-        _ => kernel.bind_array(value, array),
-    }
-    .map_err(wrong)
+        .map_err(wrong)
+    };
+    // A few bytes may be spread over any extents, so those are looked at before anything is copied.
+    bind(describe(&numpy)?)?;
+    bind(read(&numpy)?)
 }
 
 /// Everything that is given, by name: a dictionary, and keyword arguments.

@@ -10,6 +10,7 @@ use pyo3::types::{PyBool, PyCFunction, PyDict, PyFloat, PyInt, PyString, PyTuple
 use std::ffi::CString;
 use tessera::dynamic::{GlobalArg, Instruction};
 use tessera::intrinsics::python::{Overload, argument, callable, gives_element, keywords, name, overloads};
+use tessera::npy::cast;
 use tessera::{AttrName, Attrs, Elem, Number, Opcode, Role, ViewTag};
 use tessera_isa::diag::nearest;
 use tessera_isa::inst::AttrValue;
@@ -137,7 +138,12 @@ impl Function {
         let (mut dense, is_unpacked) = read(&array)?;
         let Some(elem) = elem_of(&dense, elem).filter(|_| !is_unpacked) else {
             let what = format!("its elements are {}, which global memory does not have", dense.descr);
-            return Err(refuse(py, what, "give fp4 packed, two elements in a byte, as np.uint8"));
+            let help = match (is_unpacked, elem) {
+                (true, _) => "give fp4 packed, two elements in a byte, as np.uint8".to_string(),
+                (false, Some(elem)) => cast(elem),
+                (false, None) => "give an array of a type that tiles have, such as np.float32".to_string(),
+            };
+            return Err(refuse(py, what, help));
         };
         if let (true, Some(last)) = (elem.is_fp4(), dense.shape.last_mut()) {
             *last *= 2;

@@ -54,7 +54,8 @@ fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| tessera_cli::process::main(args))
 }
 
-#[pymodule]
+// Arrays are read while the interpreter's lock is held, so a build without one takes the lock.
+#[pymodule(gil_used = true)]
 mod _tessera {
     #[pymodule_export]
     use crate::error::Diagnostic;

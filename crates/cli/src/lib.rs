@@ -17,6 +17,7 @@ pub mod progress;
 pub mod render;
 pub mod session;
 pub mod source;
+mod watchdog;
 mod words;
 
 pub use commands::Cli;
@@ -30,6 +31,9 @@ use std::ffi::OsString;
 pub fn run(args: impl IntoIterator<Item = OsString>, session: &mut Session<'_>) -> u8 {
     match Cli::try_parse_from(args) {
         Ok(cli) => {
+            if cli.command.is_bounded() {
+                watchdog::start(cli.bounds);
+            }
             let outcome = cli.command.run(session);
             outcome.unwrap_or_else(|failure| session.complain(&failure))
         }

@@ -1,5 +1,6 @@
 //! The limits of a run: `--max-steps` and `--max-memory`.
 
+use std::time::Duration;
 use tessera::program;
 
 /// The options.
@@ -19,13 +20,23 @@ impl From<Limits> for program::Limits {
     }
 }
 
-fn steps(text: &str) -> Result<u64, String> {
+pub(crate) fn steps(text: &str) -> Result<u64, String> {
     scaled(text, 1000).ok_or_else(|| format!("'{text}' is no number of steps, such as 1000000, 500M or 2G"))
 }
 
-fn memory(text: &str) -> Result<u64, String> {
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
     let digits = text.strip_suffix("iB").unwrap_or(text);
     scaled(digits, 1024).ok_or_else(|| format!("'{text}' is no number of bytes, such as 1048576, 512MiB or 4GiB"))
+}
+
+/// A time of at least a second.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let seconds = units.iter().find_map(|(unit, seconds)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(*seconds).filter(|n| *n > 0)
+    });
+    seconds.map(Duration::from_secs).ok_or_else(|| format!("'{text}' is no time, such as 90s, 10m or 2h"))
 }
 
 /// A number of at least 1 with a unit or without.

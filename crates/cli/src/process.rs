@@ -1,6 +1,6 @@
 //! The command as a process: standard streams around [`run`].
 
-use crate::{Session, output, progress, render, run};
+use crate::{Session, output, progress, render, run, watchdog};
 use std::ffi::OsString;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
@@ -41,6 +41,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         let _held = output::abandon();
         std::process::exit(INTERRUPTED);
     });
+    watchdog::enable();
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     // None of them is locked: other threads tell how far the work is, and talk to editors.
     let mut stdout = BufWriter::new(Quiet(io::stdout()));

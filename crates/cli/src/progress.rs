@@ -1,8 +1,8 @@
 //! How far long work is: a line on the terminal after a second, gone when the work is done.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -55,25 +55,49 @@ pub fn show(line: impl Fn() -> String + Send + 'static) -> Shown {
     Shown(Some((end, thread)))
 }
 
+/// The runs that are going on.
+#[derive(Clone)]
+struct Steps {
+    what: &'static str,
+    blocks: u32,
+    progress: Arc<Progress>,
+}
+
+impl Steps {
+    fn line(&self) -> String {
+        let Steps { what, blocks, progress } = self;
+        let steps = grouped(progress.steps.load(Ordering::Relaxed));
+        let done = progress.blocks.load(Ordering::Relaxed);
+        match blocks {
+            1 => format!("{what}: {steps} steps"),
+            _ => format!("{what}: {steps} steps, {} of {blocks} blocks", done % (blocks + 1)),
+        }
+    }
+}
+
+/// The last one that began.
+static LATEST: Mutex<Option<Steps>> = Mutex::new(None);
+
 /// Shows the steps of runs, and the blocks of one that has several.
 pub fn steps(what: &'static str, blocks: u32) -> (Arc<Progress>, Shown) {
-    let progress = Arc::new(Progress::default());
-    let shown = {
-        let progress = progress.clone();
-        show(move || {
-            let steps = grouped(progress.steps.load(Ordering::Relaxed));
-            let done = progress.blocks.load(Ordering::Relaxed);
-            match blocks {
-                1 => format!("{what}: {steps} steps"),
-                _ => format!("{what}: {steps} steps, {} of {blocks} blocks", done % (blocks + 1)),
-            }
-        })
-    };
-    (progress, shown)
+    let steps = Steps { what, blocks, progress: Arc::default() };
+    let progress = steps.progress.clone();
+    *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = Some(steps.clone());
+    (progress, show(move || steps.line()))
+}
+
+/// How far the work is, where its steps are counted.
+pub fn so_far() -> Option<String> {
+    LATEST.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Steps::line)
+}
+
+/// Takes a line back that is shown.
+pub fn erase() -> &'static str {
+    if TERMINAL.load(Ordering::Relaxed) { "\r\x1b[K" } else { "" }
 }
 
 /// `12,345,678`.
-fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let parts = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
     parts.collect::<Vec<_>>().join(",")

@@ -1,5 +1,6 @@
 //! What a command works with: streams, the directory that file names are relative to, and the ways it can fail.
 
+use crate::watchdog;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -96,6 +97,7 @@ impl Session<'_> {
             let what = format!("{} is longer than {} MiB, the largest file that is read", name.display(), limit >> 20);
             return Err(Failure::usage(what));
         }
+        watchdog::has_read(bytes.len() as u64);
         Ok(bytes)
     }
 

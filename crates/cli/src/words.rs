@@ -68,7 +68,8 @@ pub fn found(kernel: &Kernel, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnosti
 
 /// What stopped at a limit can be given more.
 fn limited(mut d: Diagnostic) -> Diagnostic {
-    if let ("loop" | "memory-limit", Some(help)) = (d.rule, &mut d.help) {
+    if let ("loop" | "memory-limit" | "undecided", Some(help)) = (d.rule, &mut d.help) {
+        *help = help.replace("allow more work", "allow more with --limit-work");
         *help = help.replace("allow more steps", "allow more with --max-steps");
         *help = help.replace("allow more memory", "allow more with --max-memory");
     }

@@ -50,7 +50,8 @@ pub fn run(mut run: Run<'_>, mut watch: ProvenanceTracker) -> (Outcome, Provenan
         }
         let has_failed = one.failure.is_some();
         merge.add(number, one, cores.end_block(&buffers));
-        if has_failed {
+        let is_over = cores.list.first().and_then(|exec| exec.watch.as_ref()).is_some_and(|watch| watch.is_over());
+        if has_failed || is_over {
             break;
         }
     }

@@ -18,7 +18,7 @@ mod value;
 
 pub use function::{Converted, Function, Param, Quantized};
 pub use log::{ByteAt, Destinations, Event, EventSite, Log, Read, Source, Spot, TileAt, came_from};
-pub use terms::{Elements, Nibble, Term, TermId, Terms, UNDEFINED};
+pub use terms::{Bound, Bounds, Elements, Mark, Nibble, Term, TermId, Terms, UNDEFINED};
 use tessera_kernels::memory::Area;
 use tessera_kernels::nest::{Nests, lower_copy};
 use tessera_kernels::{MemoryId, Place, is_buffer};
@@ -37,8 +37,11 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 
-/// The greatest number of bytes of all memories that are tracked.
-const MAX_BYTES: usize = 1 << 28;
+/// A byte that is followed takes as much of the memory that terms may take.
+const BYTES: u64 = 4;
+
+/// As many bytes are copied with the work of one operand.
+const COPIED: u64 = 32;
 
 /// The memory that stands for what is given to an input tile.
 pub fn given(value: ValueId) -> MemoryId {
@@ -94,6 +97,8 @@ pub struct ProvenanceTracker {
     pub until: Option<Moment>,
     /// Instructions of the block that have run.
     issued: u64,
+    /// Instructions of the blocks before.
+    earlier: u64,
     /// By tile: a hash of the terms of its valid region at its last write, if requested.
     pub contents: Option<FxHashMap<ValueId, u64>>,
     /// The input number of each argument.
@@ -138,12 +143,25 @@ impl ProvenanceTracker {
         self.now = EventSite { block, ..EventSite::default() };
         self.planes.clear();
         self.written.clear();
-        self.issued = 0;
+        self.earlier += std::mem::take(&mut self.issued);
+    }
+
+    /// Whether nothing that happens from now on counts.
+    pub fn is_over(&self) -> bool {
+        self.undecided.is_some() || self.terms.met().is_some()
+    }
+
+    /// The number of instructions of all blocks that have run.
+    pub fn instructions(&self) -> u64 {
+        self.earlier + self.issued
     }
 
     /// Records that an instruction ran; returns whether it is the last one that counts.
     pub fn has_reached(&mut self) -> bool {
         self.issued += 1;
+        if self.is_over() {
+            return true;
+        }
         self.until.is_some_and(|until| until.instructions == self.issued)
     }
 
@@ -188,9 +206,9 @@ impl ProvenanceTracker {
         }
         let all: usize = self.planes.values().map(Plane::len).sum();
         let wanted = (all - have).saturating_add(len);
-        if wanted > MAX_BYTES {
-            let why =
-                format!("the program uses {wanted} bytes of memory, and {MAX_BYTES} of them are followed at most");
+        let most = self.terms.bounds().memory / BYTES;
+        if wanted as u64 > most {
+            let why = format!("the program uses {wanted} bytes of memory, and {most} of them are followed at most");
             self.undecide(why);
             return;
         }
@@ -233,11 +251,13 @@ impl ProvenanceTracker {
 
     /// Bytes move as these nests say, all at once where `together`.
     pub fn moved(&mut self, moves: &Moves, places: &[Place], together: bool) {
-        if self.terms.is_full() {
+        if self.terms.met().is_some() {
             // There is no answer any more.
             return;
         }
         let before = together.then(|| self.planes.clone());
+        let copied: usize = before.iter().flat_map(|planes| planes.values()).map(Plane::len).sum();
+        self.terms.spend(1 + copied as u64 / COPIED);
         for action in moves.iter() {
             self.act(action, places, before.as_ref());
         }
@@ -299,6 +319,8 @@ impl ProvenanceTracker {
             moves::run(mv, &reads, params.map(from), (&mut dst, to.at), &mut self.terms);
         }
         self.planes.insert(to.memory, dst);
+        let moved = mv.nests.iter().fold(0u64, |n, nest| n.saturating_add(nest.elements()));
+        self.terms.spend(moved / COPIED);
         for (start, len) in mv.to.at(to.at) {
             self.note_written(to.memory, start, len);
         }
@@ -328,6 +350,7 @@ impl ProvenanceTracker {
                 .collect();
             kept.sort_unstable();
             let mut at = start;
+            self.terms.spend(1 + kept.len() as u64 / 4);
             for (s, e) in kept.into_iter().chain([(start + len, start + len)]) {
                 if s > at {
                     plane.fill(at, s - at, UNDEFINED);
@@ -339,13 +362,14 @@ impl ProvenanceTracker {
 
     fn note_written(&mut self, memory: MemoryId, start: usize, len: usize) {
         if is_buffer(memory) && memory.as_given().is_none() {
+            self.terms.spend(8);
             self.written.push((memory, start, len));
         }
     }
 
     fn record(&mut self, what: EventKind) {
         if let Some(log) = &mut self.log {
-            log.push(&self.now, what);
+            log.push(&self.now, what, self.terms.bounds().memory);
         }
     }
 

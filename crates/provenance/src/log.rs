@@ -13,9 +13,6 @@ use tessera_isa::tile::Tile;
 use tessera_kernels::nest::{DST, SRC, size_of_element, whole_bytes};
 use tessera_kernels::{MemoryId, PackedOp, Place, is_buffer, on_core};
 
-/// More events than this are not kept.
-const MAX_EVENTS: usize = 1 << 21;
-
 /// A byte of a memory.
 pub type ByteAt = (MemoryId, usize);
 
@@ -130,14 +127,23 @@ pub struct Log {
     pub events: Vec<Event>,
     /// Whether the log was cut.
     pub is_cut: bool,
+    /// The bytes that the events take.
+    bytes: u64,
     pub(super) memories: FxHashMap<MemoryId, ValueId>,
     /// The wanted tiles when everything was done.
     pub finals: Vec<TileAt>,
 }
 
 impl Log {
-    pub(super) fn push(&mut self, now: &EventSite, what: EventKind) {
-        if self.events.len() >= MAX_EVENTS {
+    pub(super) fn push(&mut self, now: &EventSite, what: EventKind, most: u64) {
+        let held = match &what {
+            EventKind::Moved { places, .. } => size_of_val::<[Place]>(places),
+            EventKind::Stored { bytes, .. } => bytes.len(),
+            EventKind::Begun { .. } => 0,
+        };
+        let tiles = size_of_val::<[TileAt]>(&now.tiles) + size_of_val(now.loops.as_slice());
+        self.bytes += (size_of::<Event>() + tiles + held) as u64;
+        if self.bytes > most {
             self.is_cut = true;
             return;
         }

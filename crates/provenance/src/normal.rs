@@ -22,6 +22,10 @@ const BLOCK: usize = 16;
 impl Terms {
     /// The element that a function makes of others.
     pub fn apply(&mut self, function: Function, operands: Elements) -> TermId {
+        self.spend(1 + operands.len() as u64);
+        if self.met().is_some() {
+            return UNDEFINED;
+        }
         if let Function::Mapped { func: Func::Select { bit }, to, args } = function {
             return self.select(bit, to, args, &operands);
         }
@@ -347,6 +351,7 @@ impl Terms {
     /// Any number of elements of one type, with those of the same function inside them taken apart; constants become one.
     fn gathered(&mut self, func: Func, to: Elem, operands: &[TermId]) -> TermId {
         let (mut all, constant) = self.taken_apart(func, to, operands);
+        self.spend(all.len() as u64);
         let many = Function::Many { func, to };
         let bits = |value: u64| (to, value & to.mask());
         // Identity elements, and operands that nothing changes.

@@ -18,11 +18,46 @@ pub const UNDEFINED: TermId = 0;
 /// The number of the constant byte 0; the others follow.
 const CONSTANTS: TermId = 1;
 
-/// More terms than this are not told apart,
-const MAX_TERMS: usize = 1 << 23;
+/// The bytes of an entry that numbers a term by its hash.
+const INDEXED: usize = 2 * size_of::<(u64, u32)>();
 
-/// nor are terms with more operands together.
-const MAX_OPERANDS: usize = 1 << 26;
+/// The bounds of terms. Beyond one of them nothing is numbered any more ([`Terms::met`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The bytes that terms may take.
+    pub memory: u64,
+    /// The work that all programs of these terms may make: elements that are computed, with their operands.
+    pub work: u64,
+}
+
+impl Bounds {
+    /// The work unless more is allowed, some ten seconds.
+    pub const WORK: u64 = 64_000_000;
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { memory: 1 << 29, work: Bounds::WORK }
+    }
+}
+
+/// A bound that was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The terms take too many bytes.
+    Memory,
+    /// The work was too much.
+    Work,
+}
+
+/// The terms at one moment, to which a table can be rolled back.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    runs: usize,
+    next: TermId,
+    operands: usize,
+    divisions: usize,
+}
 
 /// Elements by their numbers.
 pub type Elements = SmallVec<[TermId; 4]>;
@@ -94,7 +129,10 @@ pub struct Terms {
     pub(super) gathered: usize,
     /// Integer divisions: inputs with a zero divisor are none that a program runs with.
     pub(super) divisions: Vec<TermId>,
-    is_full: bool,
+    bounds: Bounds,
+    /// The work so far.
+    work: u64,
+    met: Option<Bound>,
 }
 
 impl Default for Terms {
@@ -108,7 +146,9 @@ impl Default for Terms {
             is_normal: true,
             gathered: 0,
             divisions: Vec::new(),
-            is_full: false,
+            bounds: Bounds::default(),
+            work: 0,
+            met: None,
         }
     }
 }
@@ -134,9 +174,60 @@ impl Terms {
         id.checked_sub(CONSTANTS).and_then(|n| u8::try_from(n).ok())
     }
 
-    /// Whether there were too many terms to number.
-    pub fn is_full(&self) -> bool {
-        self.is_full
+    /// The same with other bounds.
+    pub fn within(self, bounds: Bounds) -> Terms {
+        Terms { bounds, ..self }
+    }
+
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The bound that was met, after which terms mean nothing.
+    pub fn met(&self) -> Option<Bound> {
+        self.met
+    }
+
+    /// The work so far.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Counts work.
+    pub fn spend(&mut self, work: u64) {
+        self.work = self.work.saturating_add(work);
+        if self.work > self.bounds.work {
+            self.met.get_or_insert(Bound::Work);
+        }
+    }
+
+    /// No terms, with the bounds and the work of these.
+    pub fn emptied(&self) -> Terms {
+        let met = self.met.filter(|bound| *bound == Bound::Work);
+        Terms { is_normal: self.is_normal, bounds: self.bounds, work: self.work, met, ..Terms::default() }
+    }
+
+    /// This moment.
+    pub fn mark(&self) -> Mark {
+        Mark { runs: self.runs.len(), next: self.next, operands: self.operands, divisions: self.divisions.len() }
+    }
+
+    /// Forgets the terms since a moment, not the work.
+    pub fn roll_back(&mut self, mark: &Mark) {
+        if self.runs.len() > mark.runs {
+            self.runs.truncate(mark.runs);
+            // An entry stands behind older ones with its hash only, so those left are still found.
+            self.known.retain(|_, at| (*at as usize) < mark.runs);
+            self.inputs.values_mut().for_each(|runs| runs.retain(|(_, _, first)| *first < mark.next));
+            self.divisions.truncate(mark.divisions);
+        }
+        (self.next, self.operands) = (mark.next, mark.operands);
+        self.met = (self.work > self.bounds.work).then_some(Bound::Work);
+    }
+
+    /// The bytes that all terms take, about.
+    fn bytes_taken(&self) -> u64 {
+        (self.runs.len() * (size_of::<(TermId, Run)>() + INDEXED) + self.operands * size_of::<TermId>()) as u64
     }
 
     /// The number of a byte of an input.
@@ -177,14 +268,14 @@ impl Terms {
     fn take(&mut self, n: u64, run: Run) -> TermId {
         let base = self.next;
         let next = TermId::try_from(n).ok().and_then(|n| base.checked_add(n));
-        match next.filter(|_| self.runs.len() < MAX_TERMS && self.operands < MAX_OPERANDS) {
+        match next.filter(|_| self.bytes_taken() < self.bounds.memory) {
             Some(next) => {
                 self.next = next;
                 self.runs.push((base, run));
                 base
             }
             None => {
-                self.is_full = true;
+                self.met.get_or_insert(Bound::Memory);
                 UNDEFINED
             }
         }

@@ -25,7 +25,7 @@ use crate::{Elem, Error, Missing};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use tessera_ir::{Def, ValueId};
-use tessera_provenance::{Output, ProvenanceTracker, Term, TermId, Terms, UNDEFINED};
+use tessera_provenance::{Mark, Output, ProvenanceTracker, Term, TermId, Terms, UNDEFINED};
 
 /// The number of differing elements that are explained.
 const SHOWN: usize = 5;
@@ -122,6 +122,16 @@ pub(crate) struct FirstRun {
     wanted: Vec<ValueId>,
     bound: Vec<ValueId>,
     watch: ProvenanceTracker,
+    terms: Terms,
+    /// The end of the first program's terms.
+    mark: Mark,
+}
+
+impl FirstRun {
+    /// The work of all comparisons so far.
+    pub(crate) fn work(&self) -> u64 {
+        self.terms.work()
+    }
 }
 
 /// The program that gives no answer, and why.
@@ -154,30 +164,35 @@ pub(crate) fn equiv_again(
     let bound: Vec<ValueId> = a.func().args.iter().copied().filter(|v| given_a(*v)).collect();
     let outputs = tiles(a, |p| p.0);
     // Another partner may ask for other outputs, or have other inputs in common.
-    let known = last.take().filter(|l| l.wanted == outputs && l.bound == bound);
+    let (known, mut terms) = match last.take() {
+        Some(l) if l.wanted == outputs && l.bound == bound => (Some(l), Terms::default()),
+        // The work counts, whatever it was for.
+        other => (None, other.map_or_else(|| given.terms(), |l| l.terms.emptied())),
+    };
     let first = match known {
         Some(first) => first,
         None => {
-            let watch = given.run(a, Terms::default(), &numbers_a, &outputs, Keep::Nothing, &given_a);
-            FirstRun { wanted: outputs, bound, watch: watch.map_err(in_a)? }
+            let watch = given.run(a, &mut terms, &numbers_a, &outputs, Keep::Nothing, &given_a).map_err(in_a)?;
+            let mark = terms.mark();
+            FirstRun { wanted: outputs, bound, watch, terms, mark }
         }
     };
-    let FirstRun { watch: first, .. } = &*last.insert(first);
-    let terms = first.terms.clone();
+    let FirstRun { watch: first, terms, mark, .. } = last.insert(first);
+    terms.roll_back(mark);
     let given_b = |v| shared(b, v, &numbers_b, a, &numbers_a);
-    let second = given.run(b, terms, &numbers_b, &tiles(b, |p| p.1), Keep::Nothing, &given_b);
-    let mut second = second.map_err(in_b)?;
-    let terms = std::mem::take(&mut second.terms);
+    let second = given.run(b, terms, &numbers_b, &tiles(b, |p| p.1), Keep::Nothing, &given_b).map_err(in_b)?;
     let compared = Compared {
         kernels: [a, b],
         numbers: [&numbers_a, &numbers_b],
         watches: [first, &second],
-        terms: RefCell::new(terms),
+        terms: RefCell::new(std::mem::take(terms)),
         open: RefCell::default(),
         after: RefCell::default(),
         given,
     };
-    Ok(compared.all(&pairs, matches!(wanted, Wanted::Own(_)), tells))
+    let answer = compared.all(&pairs, matches!(wanted, Wanted::Own(_)), tells);
+    *terms = compared.terms.into_inner();
+    Ok(answer)
 }
 
 fn number_of(numbers: &[(ValueId, u32)], value: ValueId) -> Option<u32> {

@@ -27,10 +27,10 @@ use crate::{Error, Kernel, Program, Result, Span};
 
 use candidates::{Candidate, candidates};
 use edit::Edit;
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use tessera_asm::Parsed;
 use tessera_ir::{Module, OpId, Runs, ValueId};
-use tessera_provenance::Terms;
 
 /// Instructions of programs that are looked at to see whether a change alone makes them shorter.
 const MAX_TRIES: usize = 100_000;
@@ -67,6 +67,8 @@ pub struct Optimized {
     pub proofs: usize,
     /// Whether the limit of proofs was reached with candidates left.
     pub is_cut: bool,
+    /// Whether the work that is allowed was done with candidates left.
+    pub is_out_of_work: bool,
 }
 
 /// Optimizes the entry function of a program, which has no errors. Besides what it puts out, these tiles keep their
@@ -94,6 +96,8 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &
         last: None,
         proofs: 0,
         limit: (MAX_WORK / instructions.max(1)).clamp(10, 500),
+        instructions: instructions as u64,
+        work: Cell::new(0),
     };
     // Nothing can be proved if the program itself cannot be evaluated.
     optimizer.prove(program)?;
@@ -114,6 +118,7 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &
         steps,
         proofs: optimizer.proofs,
         is_cut: optimizer.proofs >= optimizer.limit,
+        is_out_of_work: optimizer.is_out_of_work(),
     })
 }
 
@@ -121,7 +126,7 @@ pub fn optimize(program: &Program, entry: Option<&str>, given: &Given, wanted: &
 fn contents(kernel: &Kernel, given: &Given) -> Result<HashMap<String, u64>> {
     let numbers: Vec<(ValueId, u32)> = kernel.func().args.iter().copied().zip(0..).collect();
     given.check(&[kernel])?;
-    let watch = given.run(kernel, Terms::default(), &numbers, &[], Keep::Contents, &|_| true)?;
+    let watch = given.run(kernel, &mut given.terms(), &numbers, &[], Keep::Contents, &|_| true)?;
     let contents = watch.contents.unwrap_or_default().into_iter();
     Ok(contents.map(|(value, hash)| (kernel.name(value).to_string(), hash)).collect())
 }
@@ -139,9 +144,26 @@ struct Optimizer<'a> {
     last: Option<FirstRun>,
     proofs: usize,
     limit: usize,
+    /// The number of instructions of the original.
+    instructions: u64,
+    /// The work of guesses; that of proofs is counted with their terms.
+    work: Cell<u64>,
 }
 
+/// The work of a change for each instruction of the program, and of reading, checking and preparing the result.
+const CHANGE: u64 = 4;
+const READ: u64 = 80;
+
 impl Optimizer<'_> {
+    fn is_out_of_work(&self) -> bool {
+        let proofs = self.last.as_ref().map_or(0, FirstRun::work);
+        self.work.get().saturating_add(proofs) > self.given.work
+    }
+
+    fn spend(&self, each: u64) {
+        self.work.set(self.work.get().saturating_add(each.saturating_mul(self.instructions)));
+    }
+
     /// Everything that is likely, together; where that cannot be proved, halves of it.
     fn likely(&mut self, module: &Module) -> Option<(Module, Step)> {
         let mut original = module.clone();
@@ -188,6 +210,10 @@ impl Optimizer<'_> {
 
     /// The program after some changes, if that is shorter; not proved yet.
     fn change(&self, module: &Module, all: &[Candidate]) -> Option<(Module, Step)> {
+        if self.is_out_of_work() {
+            return None;
+        }
+        self.spend(CHANGE);
         let mut module = module.clone();
         let mut edit = Edit::new(&mut module, self.index)?;
         let before = edit.instructions();
@@ -206,8 +232,14 @@ impl Optimizer<'_> {
             return None;
         }
         let better = self.change(module, all)?;
+        self.spend(READ);
         let program = Program::read(self.print(&better.0), Some(self.program.profile()));
-        self.prove(&program).ok()?;
+        let proved = self.prove(&program);
+        if self.last.is_none() {
+            // The original could not be run again within the work.
+            self.work.set(u64::MAX);
+        }
+        proved.ok()?;
         Some(better)
     }
 

@@ -9,7 +9,7 @@ use tessera_ir::{Def, ValueId};
 use tessera_isa::sem::Fixpipe;
 use tessera_isa::tile::Tile;
 pub use tessera_provenance::Moment;
-use tessera_provenance::{Converted, Function, ProvenanceTracker, Quantized, Term, TermId, Terms};
+use tessera_provenance::{Bound, Bounds, Converted, Function, ProvenanceTracker, Quantized, Term, TermId, Terms};
 
 /// Known facts before a symbolic run.
 #[derive(Clone, Debug)]
@@ -22,8 +22,10 @@ pub struct Given {
     pub blocks: u32,
     /// The moment that is asked about; left out: when everything is done.
     pub until: Option<Moment>,
-    /// The limits of a run.
+    /// The limits of a run. Terms and what is kept of the run take half of its memory at most.
     pub limits: Limits,
+    /// The work of all runs together: elements that are computed, with their operands.
+    pub work: u64,
     /// The receiver of progress reports.
     pub progress: Option<Arc<Progress>>,
 }
@@ -31,7 +33,7 @@ pub struct Given {
 impl Default for Given {
     fn default() -> Self {
         let (set, shapes) = Default::default();
-        Given { set, shapes, blocks: 1, until: None, limits: Limits::default(), progress: None }
+        Given { set, shapes, blocks: 1, until: None, limits: Limits::default(), work: Bounds::WORK, progress: None }
     }
 }
 
@@ -46,6 +48,15 @@ pub(crate) enum Keep {
 }
 
 impl Given {
+    /// A table of terms within the limits.
+    pub(crate) fn terms(&self) -> Terms {
+        Terms::default().within(self.bounds())
+    }
+
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds { memory: self.limits.memory / 2, work: self.work }
+    }
+
     /// Whether all names exist in one of the kernels.
     pub(crate) fn check(&self, kernels: &[&Kernel]) -> Result<()> {
         let names: Vec<&str> = kernels.iter().flat_map(|k| k.func().args.iter().map(|v| k.name(*v))).collect();
@@ -106,11 +117,11 @@ impl Given {
         Ok(inputs)
     }
 
-    /// Runs a kernel on origins. `numbers` are the input numbers of its arguments.
+    /// Runs a kernel on origins, numbered in these terms. `numbers` are the input numbers of its arguments.
     pub(crate) fn run(
         &self,
         kernel: &Kernel,
-        terms: Terms,
+        terms: &mut Terms,
         numbers: &[(ValueId, u32)],
         wanted: &[ValueId],
         keep: Keep,
@@ -127,21 +138,42 @@ impl Given {
             progress: self.progress.clone(),
             ..Bindings::default()
         };
-        let mut watching = ProvenanceTracker::new(terms, numbers.to_vec(), keep == Keep::Log);
+        let mut watching = ProvenanceTracker::new(std::mem::take(terms), numbers.to_vec(), keep == Keep::Log);
         watching.until = self.until;
         watching.contents = (keep == Keep::Contents).then(Default::default);
-        let (outcome, watch) = watch(kernel.prepared(bindings, &placement), watching);
+        let (outcome, mut watch) = watch(kernel.prepared(bindings, &placement), watching);
+        *terms = std::mem::take(&mut watch.terms);
         if let Some(undecided) = &watch.undecided {
             return Err(Error::undecided(undecided.op.map(|op| kernel.func().op(op).span), &undecided.why));
         }
-        if watch.terms.is_full() {
-            return Err(Error::undecided(None, "the program has too many different elements to follow")
-                .help("use smaller tiles, or fewer instructions"));
+        if let Some(bound) = terms.met() {
+            return Err(self.met(bound, &watch));
         }
         match Error::of(kernel.program().with_locations(outcome.diagnostics)) {
             Some(error) => Err(error.in_text(kernel.program().source())),
             None => Ok(watch),
         }
+    }
+}
+
+impl Given {
+    /// The bound that was met, and how far the run came.
+    fn met(&self, bound: Bound, watch: &ProvenanceTracker) -> Error {
+        let ran = match watch.instructions() {
+            1 => "1 instruction".to_string(),
+            n => format!("{n} instructions"),
+        };
+        let (what, more) = match bound {
+            Bound::Memory => {
+                let bytes = self.bounds().memory;
+                (format!("its different elements take more than {bytes} bytes after {ran}"), "allow more memory")
+            }
+            Bound::Work => {
+                let work = self.work;
+                (format!("more than {work} elements and operands were computed after {ran}"), "allow more work")
+            }
+        };
+        Error::undecided(None, what).help(format!("use smaller tiles, run fewer rounds, or {more}"))
     }
 }
 

@@ -178,13 +178,15 @@ pub fn forward(kernel: &Kernel, given: &Given, target: &Target) -> Result<Vec<Ho
 }
 
 fn run(kernel: &Kernel, given: &Given, wanted: Vec<ValueId>) -> Result<(ProvenanceTracker, Log)> {
-    let mut watch = given.run(kernel, Terms::as_written(), &numbers(kernel), &wanted, Keep::Log, &|_| false)?;
+    let mut terms = Terms::as_written().within(given.bounds());
+    let mut watch = given.run(kernel, &mut terms, &numbers(kernel), &wanted, Keep::Log, &|_| false)?;
     let log = watch.log.take().unwrap_or_default();
     if log.is_cut {
         let kept = log.events.len();
-        let what = format!("more than {kept} steps ran, which is more than are kept; run fewer iterations");
-        return Err(Error::request(what));
+        let what = format!("{kept} steps were kept, and more of them take more than {} bytes", given.bounds().memory);
+        return Err(Error::undecided(None, what).help("run fewer rounds, or allow more memory"));
     }
+    watch.terms = terms;
     Ok((watch, log))
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a tool of developers")]
 
 pub mod engine;
+mod fuzz;
 mod grammar;
 mod headers;
 mod intrinsics;
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 pub(crate) type Files = BTreeMap<PathBuf, String>;
 
 /// Folders that hold generated files only.
-const FOLDERS: [&str; 4] = ["crates/tessera/src/typed/generated", "docs/isa", "docs/isa/img", "docs/img/gallery"];
+const FOLDERS: [&str; 5] =
+    ["crates/tessera/src/typed/generated", "docs/isa", "docs/isa/img", "docs/img/gallery", fuzz::SEEDS];
 
 /// The folder of the repository.
 pub fn root() -> PathBuf {
@@ -27,6 +29,7 @@ fn generated(root: &Path) -> Files {
     headers::generate(root, &mut files);
     intrinsics::generate(&mut files);
     grammar::generate(&mut files);
+    fuzz::generate(&mut files);
     pages::generate(root, &mut files);
     let stub = "bindings/python/python/tessera/instructions.pyi";
     files.insert(stub.into(), tessera::intrinsics::python::stub());

@@ -1,6 +1,11 @@
 // What is wrong is refused when it runs, with the rule's id, and changes nothing. The profile is chosen at run time.
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <climits>
+#include <cstring>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -249,8 +254,81 @@ static void Abi()
     uint64_t bits = 0;
     EXPECT(tessera_encode(TESSERA_ELEM_F16, 1.0, &bits) == TESSERA_STATUS_OK && bits == 0x3C00);
     EXPECT(tessera_encode(99, 1.0, &bits) == TESSERA_STATUS_ARGUMENT && tessera_decode(0, 0, nullptr) == TESSERA_STATUS_NULL);
+    // A handle of another machine, and numbers that are none.
+    TesseraMachine *other = nullptr;
+    EXPECT(tessera_machine_create(TESSERA_PROFILE_CPU, &other) == TESSERA_STATUS_OK);
+    legal.storage_kind = legal.storage = 0;
+    EXPECT(tessera_storage_alloc(m, &legal, &handle) == TESSERA_STATUS_OK);
+    legal.storage_kind = TESSERA_STORAGE_AUTOMATIC;
+    for (const uint64_t wrong : {handle, uint64_t{0}, UINT64_MAX, UINT64_MAX / 2}) {
+        legal.storage = wrong;
+        EXPECT(tessera_read(other, &legal, bytes, 1024) == TESSERA_STATUS_ARGUMENT);
+        EXPECT(tessera_storage_free(other, wrong) == TESSERA_STATUS_ARGUMENT);
+    }
+    tessera_machine_destroy(other);
     tessera_machine_destroy(m);
     tessera_machine_destroy(nullptr);
+}
+
+// Ends with whether a machine holds what was written into it.
+static bool Holds(TesseraMachine *m, uint8_t value)
+{
+    TesseraTile tile{};
+    tile.rows = tile.cols = 16;
+    tile.type_valid_row = tile.type_valid_col = tile.valid_row = tile.valid_col = 16;
+    tile.fractal = 512;
+    uint64_t handle = 0;
+    if (tessera_storage_alloc(m, &tile, &handle) != TESSERA_STATUS_OK) {
+        return false;
+    }
+    tile.storage_kind = TESSERA_STORAGE_AUTOMATIC;
+    tile.storage = handle;
+    uint8_t in[1024], out[1024] = {};
+    std::memset(in, value, sizeof in);
+    return tessera_write(m, &tile, in, sizeof in) == TESSERA_STATUS_OK &&
+           tessera_read(m, &tile, out, sizeof out) == TESSERA_STATUS_OK && std::memcmp(in, out, sizeof in) == 0 &&
+           tessera_storage_free(m, handle) == TESSERA_STATUS_OK;
+}
+
+// A machine belongs to one thread at a time; a process that forks has one in each half; one that unwinds still destroys its own.
+static void ThreadsForksAndUnwinding()
+{
+    TesseraMachine *m = nullptr;
+    EXPECT(tessera_machine_create(TESSERA_PROFILE_A5, &m) == TESSERA_STATUS_OK);
+    bool held = false;
+    std::thread([&] { held = Holds(m, 7); }).join();
+    EXPECT(held && Holds(m, 8));
+    bool all[4] = {};
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 4; ++n) {
+        threads.emplace_back([&all, n] {
+            TesseraMachine *own = nullptr;
+            all[n] = tessera_machine_create(TESSERA_PROFILE_A5, &own) == TESSERA_STATUS_OK && Holds(own, static_cast<uint8_t>(n));
+            tessera_machine_destroy(own);
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    EXPECT(all[0] && all[1] && all[2] && all[3]);
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(Holds(m, 9) ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    struct Owner {
+        TesseraMachine *machine;
+        ~Owner() { held_at_end = Holds(machine, 10); tessera_machine_destroy(machine); }
+        bool &held_at_end;
+    };
+    bool unwound = false;
+    try {
+        Owner owner{m, unwound};
+        throw std::runtime_error("unwinding");
+    } catch (const std::runtime_error &) {
+    }
+    EXPECT(unwound);
 }
 
 int main()
@@ -263,5 +341,6 @@ int main()
     Handlers();
     Threads();
     Abi();
+    ThreadsForksAndUnwinding();
     return Finish("misuse");
 }

@@ -2,7 +2,7 @@
 
 use super::{Loaded, load_entry};
 use crate::bind::{self, Bound};
-use crate::limits::Limits;
+use crate::limits::{self, Limits};
 use crate::policy::{Format, Policy};
 use crate::progress::{self, Shown};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
@@ -68,6 +68,9 @@ pub struct Known {
     blocks: u32,
     #[command(flatten)]
     limits: Limits,
+    /// Stop a proof after so much work: elements that are computed, with their operands; K, M, G as above
+    #[arg(long, value_name = "N", default_value = "64M", value_parser = limits::steps)]
+    limit_work: u64,
 }
 
 impl Known {
@@ -79,6 +82,7 @@ impl Known {
             shapes: self.shape.clone(),
             blocks: self.blocks,
             limits: self.limits.into(),
+            work: self.limit_work,
             progress: Some(progress),
             ..Given::default()
         };

@@ -37,8 +37,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             })
         }
     };
-    // Whatever the program says, it does not end the element that it stands in.
-    let given = given.to_string().replace("</", "<\\/");
+    // Whatever the program says, it neither ends the element that it stands in nor begins a comment there.
+    let given = given.to_string().replace('<', "\\u003c");
     let page = PAGE.replacen(GIVEN, &given, 1);
     let Some(file) = &args.html else {
         let file = std::env::temp_dir().join(format!("tessera-explorer-{}.html", std::process::id()));

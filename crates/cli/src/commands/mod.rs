@@ -24,6 +24,7 @@ use crate::complete::Completed;
 use crate::policy::{Format, Policy};
 use crate::session::{Failure, Outcome, Session, UNDECIDED, USAGE_ERROR};
 use crate::source::Source;
+use crate::watchdog::Bounds;
 use crate::words;
 use clap::{Parser, Subcommand};
 use std::path::Path;
@@ -39,6 +40,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// How long it may take.
+    #[command(flatten)]
+    pub bounds: Bounds,
 }
 
 /// The subcommands.
@@ -83,6 +87,11 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it ends by itself: servers and measurements go on for as long as they are wanted.
+    pub fn is_bounded(&self) -> bool {
+        !matches!(self, Command::Lsp(_) | Command::Explore(_) | Command::Bench(_))
+    }
+
     /// Runs the subcommand.
     pub fn run(self, session: &mut Session<'_>) -> Outcome {
         match self {

@@ -64,10 +64,17 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
                     .map(|(n, what)| counted(n as u64, what));
             let summary = format!("{changes}, {instructions} removed, {proofs} (profile {})", program.profile());
             writeln!(session.stderr, "{}: {summary}{limits}", source.name)?;
-            if better.is_cut {
+            if better.is_out_of_work {
+                let work = given.work;
+                let why = format!(
+                    "stopped after {work} elements and operands were computed; --limit-work {} allows more",
+                    work.saturating_mul(4)
+                );
+                writeln!(session.stderr, "{}: {why}", source.name)?;
+            } else if better.is_cut {
                 writeln!(session.stderr, "{}: there is more to try; run it again on the result", source.name)?;
             }
-            (better.text, FINE)
+            (better.text, if better.is_out_of_work { UNDECIDED } else { FINE })
         }
         Err(error) if error.kind() == ErrorKind::Undecided => {
             // Findings go to standard error: standard output holds the program.

@@ -73,7 +73,7 @@ pub struct Args {
     /// Write one JSON line per instruction: operands and a hash of what it wrote
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Do not follow undefined bytes: faster, and silent about them
+    /// Do not follow undefined bytes: faster; elements that nothing wrote count as what their memory holds
     #[arg(long)]
     untracked: bool,
     /// Run every instruction over all of its tile before the next one: slower, and the same in everything else
@@ -137,6 +137,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if quiet > 0 && args.format == Format::Human {
         let warnings = words::counted(quiet as u64, "warning");
         writeln!(session.stderr, "note: `tessera check` shows {warnings} about the text")?;
+    }
+    if args.untracked && args.format == Format::Human {
+        let what = "with --untracked an element that nothing wrote counts as what its memory holds, and is not reported";
+        writeln!(session.stderr, "note: {what}")?;
     }
     if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {
         return Ok(PROGRAM_ERROR);

@@ -10,6 +10,7 @@ use crate::output;
 use crate::policy::Format;
 use crate::progress;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
+use crate::watchdog;
 use find::Found;
 use record::{Done, Record, key};
 use std::fs::{File, OpenOptions};
@@ -161,6 +162,7 @@ impl Sweep<'_> {
         };
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let jobs = self.args.jobs.unwrap_or(cores).clamp(1, work.len().max(1));
+        watchdog::cases(work.len(), jobs);
         std::thread::scope(|scope| {
             for _ in 1..jobs {
                 scope.spawn(worker);

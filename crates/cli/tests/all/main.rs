@@ -2,6 +2,7 @@
 
 mod every_instruction;
 mod language;
+mod limits;
 mod options;
 mod origins;
 mod outputs;

@@ -183,3 +183,38 @@ fn the_command_ends_as_the_protocol_says() {
         assert!(!text.contains("panicked"), "{text}");
     }
 }
+
+#[test]
+fn edits_out_of_order_and_beyond_the_end_leave_a_session() {
+    let mut client = Client::with(SOUND, json!({"profiles": ["cpu"]}));
+    let at = |line: u32, character: u32| json!({"line": line, "character": character});
+    let ranges = [
+        (at(0, 9), at(0, 2)),
+        (at(u32::MAX, u32::MAX), at(0, 0)),
+        (at(7, 0), at(9, 4)),
+        (at(0, u32::MAX), at(u32::MAX, 0)),
+    ];
+    for (start, end) in ranges {
+        for version in [5, -1, 5, 0] {
+            let changes = json!([{"range": {"start": start, "end": end}, "text": "é😀"}]);
+            let params = json!({"textDocument": {"uri": URI, "version": version}, "contentChanges": changes});
+            client.tell("textDocument/didChange", params);
+        }
+    }
+    // The whole text once more: what came before does not matter.
+    client.edit(json!([{"text": SOUND}]));
+    assert_eq!(client.diagnostics(|_| true), Vec::<Value>::new());
+    client.tell("textDocument/didOpen", json!({"textDocument": {"uri": URI, "languageId": "pto", "version": 1, "text": ""}}));
+    client.tell("textDocument/didClose", json!({"textDocument": {"uri": URI}}));
+    client.tell("textDocument/didClose", json!({"textDocument": {"uri": URI}}));
+    assert_eq!(client.close(), Exit::Orderly);
+}
+
+#[test]
+fn a_document_of_ten_megabytes_is_answered() {
+    let long = SOUND.repeat(10 << 20 >> 6);
+    let mut client = Client::with(&long, json!({"profiles": ["cpu"]}));
+    let place = json!({"textDocument": {"uri": URI}, "position": position(SOUND, 9)});
+    assert!(client.ask("textDocument/hover", place).is_ok());
+    assert_eq!(client.close(), Exit::Orderly);
+}

@@ -9,8 +9,10 @@ use tessera_kernels::{Failure, failure};
 /// The way out of the limit.
 const MORE_STEPS: &str = "run fewer rounds, or allow more steps";
 
-/// How many steps lie between two looks at the limit.
-pub(super) const STRIDE: u64 = 1 << 8;
+/// The number of steps between two looks at the limit, and between two reports of progress. An instruction on a large
+/// tile takes a millisecond, and one that is followed takes ten of them.
+pub(super) const STRIDE: u64 = 1 << 4;
+const REPORT: u64 = 1 << 8;
 
 impl Exec<'_> {
     pub(super) fn repeat(&mut self, f: &For) -> Result<(), Stop> {
@@ -88,7 +90,9 @@ impl Exec<'_> {
 
     #[cold]
     pub(super) fn look_at_limit(&mut self, at: OpId) -> Result<(), Failure> {
-        self.tell();
+        if self.steps - self.told >= REPORT || self.watch.is_some() {
+            self.tell();
+        }
         let limit = self.cx.limits.steps;
         self.look = self.steps.saturating_add(STRIDE).min(limit);
         if self.cx.progress.is_some_and(|progress| progress.stop.load(Ordering::Relaxed)) {

@@ -1,10 +1,12 @@
 //! What inputs are given to, and what must hold of it besides that it ends.
 
+use serde_json::json;
 use tessera::equiv::{Answer, Given, equiv};
 use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Limits, Need, OrderOptions};
 use tessera::{Diagnostic, Profile, Program};
 use tessera_ir::TextForm;
+use tessera_lsp::{Connection, Message, Notification, Request, serve};
 
 /// What a target takes.
 pub enum Kind {
@@ -28,6 +30,9 @@ pub static TARGETS: &[Target] = &[
     Target { name: "attribute", kind: Kind::Text, run: attribute },
     Target { name: "npy", kind: Kind::Array, run: npy },
     Target { name: "run", kind: Kind::Text, run: pipeline },
+    Target { name: "agree", kind: Kind::Text, run: agree },
+    Target { name: "emit", kind: Kind::Text, run: emit },
+    Target { name: "server", kind: Kind::Text, run: server },
     Target { name: "calls", kind: Kind::Bytes, run: crate::calls::run },
 ];
 
@@ -102,17 +107,100 @@ fn pipeline(bytes: &[u8]) {
     if is_refused {
         return;
     }
-    let limits = Limits { steps: 20_000, memory: 16 << 20 };
-    let bindings = Bindings { inputs: inputs(&kernel), blocks, limits, ..Bindings::default() };
+    let bindings = Bindings { inputs: inputs(&kernel), blocks, limits: LIMITS, ..Bindings::default() };
     let outcome = kernel.execute(bindings);
     sound(&outcome.diagnostics);
-    let given = Given { blocks, limits, ..Given::default() };
+    let given = Given { blocks, limits: LIMITS, work: 1 << 18, ..Given::default() };
     if let Answer::Stopped(_, error) = equiv(&kernel, &kernel, &given, &[]) {
         sound(error.diagnostics());
     }
     if let Err(error) = tessera::opt::optimize(&program, None, &given, &[]) {
         sound(error.diagnostics());
     }
+}
+
+/// What a run may cost.
+const LIMITS: Limits = Limits { steps: 20_000, memory: 16 << 20 };
+
+/// A run does the same with and without fusion, and where everything is defined also without looking at that.
+fn agree(bytes: &[u8]) {
+    let program = Program::read(bytes, Some(Profile::A5));
+    if program.has_errors() || program.check().iter().any(Diagnostic::is_error) {
+        return;
+    }
+    let Ok(kernel) = program.kernel_or_entry(None) else { return };
+    let blocks = 1 + bytes.len() as u32 % 3;
+    let bindings = Bindings { inputs: inputs(&kernel), blocks, limits: LIMITS, ..Bindings::default() };
+    let run = |fuses: bool, tracked: bool| {
+        let outcome = kernel.execute(Bindings { fuses, tracked, ..bindings.clone() });
+        let buffers: Vec<Vec<u8>> = outcome.buffers.iter().map(|buffer| buffer.bytes.clone()).collect();
+        let found: Vec<_> = outcome.diagnostics.iter().map(|d| (d.rule, d.message.clone(), d.span)).collect();
+        (found, buffers)
+    };
+    let fused = run(true, true);
+    assert_eq!(fused, run(false, true), "fusion changes what a run does");
+    if fused.0.is_empty() {
+        assert_eq!(fused, run(true, false), "an untracked run does something else");
+    }
+}
+
+/// Every function as C++.
+fn emit(bytes: &[u8]) {
+    let program = Program::read(bytes, None);
+    if program.has_errors() || program.check().iter().any(Diagnostic::is_error) {
+        return;
+    }
+    if let Ok(kernel) = program.kernel_or_entry(None)
+        && let Err(refused) = tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile())
+    {
+        sound([&*refused]);
+    }
+}
+
+/// An editor opens the text, changes it at any place, asks about any place, and says whatever a line of it says.
+fn server(bytes: &[u8]) {
+    struct NoPages;
+    impl tessera_lsp::Pages for NoPages {
+        fn explain(&self, _: &str) -> Option<String> {
+            None
+        }
+        fn layout(&self, _: &tessera_isa::tile::Tile, _: Profile) -> String {
+            String::new()
+        }
+        fn examples(&self, _: tessera::Opcode) -> Vec<[String; 3]> {
+            Vec::new()
+        }
+    }
+    let (client, connection) = Connection::memory();
+    let server = std::thread::spawn(|| serve(connection, std::sync::Arc::new(NoPages)));
+    let text = String::from_utf8_lossy(bytes);
+    let document = json!({"uri": "file:///k.pto"});
+    let at = |n: usize| json!({"line": bytes.get(n).map_or(0, |b| u32::from(*b) * 7), "character": bytes.len() % (n + 2)});
+    let range = json!({"start": at(1), "end": at(3)});
+    let place = json!({"textDocument": document, "position": at(5), "range": range, "newName": "x",
+        "context": {"includeDeclaration": true, "diagnostics": []}});
+    let open = json!({"textDocument": {"uri": "file:///k.pto", "languageId": "pto", "version": 1, "text": text}});
+    let change = json!({"textDocument": {"uri": "file:///k.pto", "version": 2},
+        "contentChanges": [{"range": range, "text": "%a = \u{1F600}"}]});
+    let told = [("initialized", json!({})), ("textDocument/didOpen", open), ("textDocument/didChange", change)];
+    let _ = client.sender.send(Request::new(0.into(), "initialize".into(), json!({"capabilities": {}})).into());
+    for (method, params) in told {
+        let _ = client.sender.send(Notification::new(method.into(), params).into());
+    }
+    let asked = ["hover", "completion", "definition", "references", "rename", "codeAction", "semanticTokens/range",
+        "inlayHint", "documentSymbol", "formatting", "foldingRange", "signatureHelp", "documentHighlight"];
+    for (n, what) in (1..).zip(asked) {
+        let _ = client.sender.send(Request::new(n.into(), format!("textDocument/{what}"), place.clone()).into());
+    }
+    for line in text.lines().take(16) {
+        if let Ok(message) = serde_json::from_str::<Message>(line) {
+            let _ = client.sender.send(message);
+        }
+    }
+    // The client dies without a word.
+    drop(client);
+    let ended = server.join();
+    assert!(ended.is_ok_and(|exit| exit.is_ok()), "the server ends with its client");
 }
 
 /// An `internal` error is a defect, and so a finding.

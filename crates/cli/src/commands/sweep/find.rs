@@ -243,7 +243,7 @@ impl Found {
         }
         let words = ["tessera", "run"].into_iter().chain(self.words.iter().map(String::as_str)).map(OsString::from);
         match Cli::try_parse_from(words) {
-            Ok(Cli { command: Command::Run(args) }) => Ok(*args),
+            Ok(Cli { command: Command::Run(args), .. }) => Ok(*args),
             Ok(_) => Err("it is no `tessera run …`".into()),
             Err(error) => {
                 Err(error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").into())
