@@ -3,10 +3,10 @@
 use super::super::code::*;
 use super::super::micro::{ChipAccess, MicroOp, MicroSupport, MicroVar, chip_space, step};
 use super::{Compiler, lacks};
-use tessera_ir::{Op, OpId, ScalarType, Type, ValueId};
+use tessera_ir::{Op, OpId, ScalarType, ValueId};
 use tessera_isa::ops::{Opcode, Role, Text};
 use tessera_kernels::Failure;
-use tessera_micro::{Call, Space};
+use tessera_micro::Call;
 
 impl Compiler<'_> {
     /// The vecscope that an operation is begins here.
@@ -28,8 +28,7 @@ impl Compiler<'_> {
             (Var::Int(slot), Some(space)) => MicroVar::Address(space, Int::Slot(slot)),
             (Var::Int(slot), None) => MicroVar::Int(Int::Slot(slot)),
             (Var::Global(slot), _) => MicroVar::Global(slot),
-            (Var::Micro(slot), _) => MicroVar::Micro(slot),
-            _ => return Err(lacks(op, "an operand of its kind")),
+            (var, _) => MicroVar::Micro(var.micro().ok_or_else(|| lacks(op, "an operand of its kind"))?),
         })
     }
 
@@ -98,9 +97,4 @@ impl Compiler<'_> {
             _ => None,
         })
     }
-}
-
-/// Whether pointers of a type are byte addresses in a micro program.
-pub(super) fn is_address(ty: &Type) -> bool {
-    chip_space(ty).is_some_and(|space| space != Space::AnySpace)
 }
