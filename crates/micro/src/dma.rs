@@ -83,7 +83,7 @@ impl Transfer {
                     None => [named("n"), named("sg"), named("dg")],
                 };
                 let len = named("len");
-                let stride = |gap: Maybe| Some(BLOCK.checked_mul(len?.checked_add(gap?)?)?);
+                let stride = |gap: Maybe| BLOCK.checked_mul(len?.checked_add(gap?)?);
                 loops.push(Loop { count, src: stride(sg), dst: stride(dg) });
                 blocks = Some([len, count, sg, dg]);
                 len.and_then(|len| len.checked_mul(BLOCK))

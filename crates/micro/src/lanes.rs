@@ -314,7 +314,7 @@ fn converted(ops: &Operands<'_, '_>) -> Reg {
     let inst = ops.issue.inst;
     let Some(to) = inst.results.first().and_then(|ty| ty.lane()) else { return Reg::default() };
     let Some(what) = pair(ops.lane, to) else { return Reg::default() };
-    let rnd = conversion_word(inst.call, "rnd").map_or_else(|| what.rounding.get(..1).unwrap_or("R"), |word| word);
+    let rnd = conversion_word(inst.call, "rnd").unwrap_or_else(|| what.rounding.get(..1).unwrap_or("R"));
     let saturates = what.saturates.then(|| conversion_word(inst.call, "sat") != Some("NOSAT"));
     let part = match conversion_word(inst.call, "part") {
         Some("ODD" | "P1") => 1,
@@ -596,8 +596,8 @@ pub(crate) fn pattern_of(call: &crate::Call) -> Mask {
         "PAT_ALLF" => false,
         "PAT_H" => k < lanes / 2,
         "PAT_Q" => k < lanes / 4,
-        "PAT_M3" => k % 3 == 0,
-        "PAT_M4" => k % 4 == 0,
+        "PAT_M3" => k.is_multiple_of(3),
+        "PAT_M4" => k.is_multiple_of(4),
         word => word.strip_prefix("PAT_VL").and_then(|n| n.parse().ok()).is_some_and(|n: usize| k < n),
     };
     Mask::from_lanes(size, |k| Some(set(k)))
@@ -654,7 +654,7 @@ pub(crate) fn predicate(issue: &Issue<'_, '_>, sem: Predicate, core: &mut Core<'
             let made = |half: usize| {
                 Mask::from_fn(|k| {
                     let lane = half * lanes + k / size;
-                    let from = if lane % 2 == 0 { &a } else { &b };
+                    let from = if lane.is_multiple_of(2) { &a } else { &b };
                     from.bit(lane / 2 * size + k % size)
                 })
             };

@@ -73,7 +73,7 @@ fn read_from((name, e): (&str, usize), k: usize) -> Option<usize> {
         "US" => Some(e * (k / e / 2) + k % e),
         "DS" => Some(2 * e * (k / e) + k % e),
         "UNPK" => (k % (2 * e) < e).then_some(e * (k / (2 * e)) + k % (2 * e)),
-        "UNPK4" => (k % 4 == 0).then_some(k / 4),
+        "UNPK4" => k.is_multiple_of(4).then_some(k / 4),
         "E2B" => Some(e * (k / 32) + k % e),
         _ => Some(k),
     }

@@ -55,6 +55,7 @@ const WHOLE: &[(&str, bool, &str, &str)] = &[
     ("l0a-bounds", false, "every byte touched lies in L0A", "micro/cube.md 1"),
     ("l0b-bounds", false, "every byte touched lies in L0B", "micro/cube.md 1"),
     ("l0c-bounds", false, "every byte touched lies in L0C", "micro/cube.md 1"),
+    ("mx-bounds", false, "every byte touched lies in the memory of block scales", "micro/cube.md 1"),
     ("bt-bounds", false, "every byte touched lies in the bias table", "micro/cube.md 1"),
     ("fb-bounds", false, "every byte touched lies in the FIXPIPE buffer", "micro/cube.md 1"),
     ("align-kind", false, "a state of a load stream is no state of a store stream", "micro/memory.md 5"),

@@ -28,8 +28,7 @@ impl Compiler<'_> {
             (Var::Int(slot), Some(space)) => MicroVar::Address(space, Int::Slot(slot)),
             (Var::Int(slot), None) => MicroVar::Int(Int::Slot(slot)),
             (Var::Global(slot), _) => MicroVar::Global(slot),
-            (Var::Micro(slot), _) => MicroVar::Micro(slot),
-            _ => return Err(lacks(op, "an operand of its kind")),
+            (var, _) => MicroVar::Micro(var.micro().ok_or_else(|| lacks(op, "an operand of its kind"))?),
         })
     }
 

@@ -58,8 +58,14 @@ fn odd_overflow(from: Elem, to: Elem, word: &str) -> Option<u64> {
     }
 }
 
-/// Whether the rounded value lies beyond the largest finite one: without saturation it is an infinity, or a NaN.
+/// Whether the rounded value, with any exponent, lies beyond the largest finite one.
 fn overflows(from: Elem, to: Elem, bits: u64, mode: Rounding) -> bool {
+    let number = |elem: Elem, bits: u64| if let Number::Float(v) = elem.decode(bits) { v } else { 0.0 };
+    if mode == Rounding::Trunc {
+        // Toward zero nothing becomes infinite: what comes after the largest value is beyond.
+        let last = number(to, largest(to));
+        return number(from, bits).abs() >= last + (last - number(to, largest(to) - 1));
+    }
     let code = cvt(from, to, bits, mode, Some(Saturation::Off));
-    matches!(to.decode(code), Number::Float(v) if !v.is_finite())
+    !number(to, code).is_finite()
 }

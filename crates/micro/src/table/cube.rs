@@ -338,10 +338,6 @@ pub(super) const ROWS: &[Row] = &[
             Arg::new("ds", Scalar(I64)),
             Arg::new("sid", Scalar(I64)),
             Arg::new("cache", Scalar(I64)),
-            Arg::new(
-                "[atomic(type = f32 | f16 | bf16 | s32 | s16 | s8, op = add | max | min)] after the clauses",
-                Scalar(I64),
-            ),
             Arg::clauses(),
         ],
         text: "pto.mte_l0c_gm %src, %dst, %m, %n, %ss, %ds, %sid, %cache{, CLAUSE}[, atomic(type = f32, op = add)] : ptr<A, l0c>, G, i64, i64, i64, i64, i64, i64[, types as mte_l0c_l1]",
