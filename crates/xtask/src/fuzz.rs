@@ -18,7 +18,8 @@ const NUMBERS: [&str; 12] =
 /// A word for each line, quoted.
 fn dictionary() -> String {
     let mut words: BTreeSet<String> = NUMBERS.map(String::from).into();
-    let rows = Opcode::ALL.iter().flat_map(|op| [op.info().mnemonic].into_iter().chain(op.info().aliases.iter().copied()));
+    let rows =
+        Opcode::ALL.iter().flat_map(|op| [op.info().mnemonic].into_iter().chain(op.info().aliases.iter().copied()));
     words.extend(rows.chain(others()).map(|name| format!("pto.{name}")));
     words.extend(vocabulary::operations().map(String::from));
     for attribute in AttrName::ALL {
@@ -43,7 +44,8 @@ pub fn generate(files: &mut Files) {
     files.insert("fuzz/dictionary".into(), dictionary());
     for op in Opcode::ALL {
         let lines = op.shapes().iter().map(|shape| example::examples(*op, shape));
-        let text: String = lines.flat_map(|e| [e.asm, e.ssa, e.dps]).filter(|l| !l.is_empty()).map(|l| l + "\n").collect();
+        let text: String =
+            lines.flat_map(|e| [e.asm, e.ssa, e.dps]).filter(|l| !l.is_empty()).map(|l| l + "\n").collect();
         files.insert(format!("{SEEDS}/{}.pto", op.mnemonic().replace('.', "_")).into(), text);
     }
 }

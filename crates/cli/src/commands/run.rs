@@ -139,7 +139,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         writeln!(session.stderr, "note: `tessera check` shows {warnings} about the text")?;
     }
     if args.untracked && args.format == Format::Human {
-        let what = "with --untracked an element that nothing wrote counts as what its memory holds, and is not reported";
+        let what =
+            "with --untracked an element that nothing wrote counts as what its memory holds, and is not reported";
         writeln!(session.stderr, "note: {what}")?;
     }
     if !findings.is_empty() && loaded.report(session, &args.policy, &findings)? == PROGRAM_ERROR {

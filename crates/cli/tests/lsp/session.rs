@@ -204,7 +204,10 @@ fn edits_out_of_order_and_beyond_the_end_leave_a_session() {
     // The whole text once more: what came before does not matter.
     client.edit(json!([{"text": SOUND}]));
     assert_eq!(client.diagnostics(|_| true), Vec::<Value>::new());
-    client.tell("textDocument/didOpen", json!({"textDocument": {"uri": URI, "languageId": "pto", "version": 1, "text": ""}}));
+    client.tell(
+        "textDocument/didOpen",
+        json!({"textDocument": {"uri": URI, "languageId": "pto", "version": 1, "text": ""}}),
+    );
     client.tell("textDocument/didClose", json!({"textDocument": {"uri": URI}}));
     client.tell("textDocument/didClose", json!({"textDocument": {"uri": URI}}));
     assert_eq!(client.close(), Exit::Orderly);

@@ -175,7 +175,8 @@ fn server(bytes: &[u8]) {
     let server = std::thread::spawn(|| serve(connection, std::sync::Arc::new(NoPages)));
     let text = String::from_utf8_lossy(bytes);
     let document = json!({"uri": "file:///k.pto"});
-    let at = |n: usize| json!({"line": bytes.get(n).map_or(0, |b| u32::from(*b) * 7), "character": bytes.len() % (n + 2)});
+    let at =
+        |n: usize| json!({"line": bytes.get(n).map_or(0, |b| u32::from(*b) * 7), "character": bytes.len() % (n + 2)});
     let range = json!({"start": at(1), "end": at(3)});
     let place = json!({"textDocument": document, "position": at(5), "range": range, "newName": "x",
         "context": {"includeDeclaration": true, "diagnostics": []}});
@@ -187,8 +188,21 @@ fn server(bytes: &[u8]) {
     for (method, params) in told {
         let _ = client.sender.send(Notification::new(method.into(), params).into());
     }
-    let asked = ["hover", "completion", "definition", "references", "rename", "codeAction", "semanticTokens/range",
-        "inlayHint", "documentSymbol", "formatting", "foldingRange", "signatureHelp", "documentHighlight"];
+    let asked = [
+        "hover",
+        "completion",
+        "definition",
+        "references",
+        "rename",
+        "codeAction",
+        "semanticTokens/range",
+        "inlayHint",
+        "documentSymbol",
+        "formatting",
+        "foldingRange",
+        "signatureHelp",
+        "documentHighlight",
+    ];
     for (n, what) in (1..).zip(asked) {
         let _ = client.sender.send(Request::new(n.into(), format!("textDocument/{what}"), place.clone()).into());
     }
