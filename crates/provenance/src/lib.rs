@@ -37,8 +37,8 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::elem::Elem;
 use tessera_isa::layout::Layout;
 
-/// A byte that is followed takes as much of the memory that terms may take.
-const BYTES: u64 = 4;
+/// The bytes that follow a byte. They may take as much memory as the terms.
+const BYTES: u64 = size_of::<TermId>() as u64;
 
 /// As many bytes are copied with the work of one operand.
 const COPIED: u64 = 32;
@@ -206,10 +206,8 @@ impl ProvenanceTracker {
         }
         let all: usize = self.planes.values().map(Plane::len).sum();
         let wanted = (all - have).saturating_add(len);
-        let most = self.terms.bounds().memory / BYTES;
-        if wanted as u64 > most {
-            let why = format!("the program uses {wanted} bytes of memory, and {most} of them are followed at most");
-            self.undecide(why);
+        if wanted as u64 > self.terms.bounds().memory / BYTES {
+            self.terms.exceed(Bound::Memory);
             return;
         }
         let plane = self.planes.entry(memory).or_default();

@@ -197,8 +197,13 @@ impl Terms {
     pub fn spend(&mut self, work: u64) {
         self.work = self.work.saturating_add(work);
         if self.work > self.bounds.work {
-            self.met.get_or_insert(Bound::Work);
+            self.exceed(Bound::Work);
         }
+    }
+
+    /// A bound is met, here or outside.
+    pub fn exceed(&mut self, bound: Bound) {
+        self.met.get_or_insert(bound);
     }
 
     /// No terms, with the bounds and the work of these.
@@ -275,7 +280,7 @@ impl Terms {
                 base
             }
             None => {
-                self.met.get_or_insert(Bound::Memory);
+                self.exceed(Bound::Memory);
                 UNDEFINED
             }
         }

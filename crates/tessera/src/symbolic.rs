@@ -166,7 +166,7 @@ impl Given {
         let (what, more) = match bound {
             Bound::Memory => {
                 let bytes = self.bounds().memory;
-                (format!("its different elements take more than {bytes} bytes after {ran}"), "allow more memory")
+                (format!("its elements take more than {bytes} bytes to follow after {ran}"), "allow more memory")
             }
             Bound::Work => {
                 let work = self.work;
