@@ -431,7 +431,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "scalar-range", "a float that becomes an integer fits its width", "isa/structure.md 7";
     Error ALL "cast-width", "a cast of bits keeps their number; unrealized_conversion_cast is between integers", "isa/structure.md 7";
     Error ALL "loop", "a loop's step is positive and it ends within the limit", "syntax.md 4";
-    Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Invariants";
+    Error ALL "memory-limit", "the program stays within the simulator's memory", "ARCHITECTURE.md, Cross-cutting";
     Warning ALL "block-overlap", "blocks write bytes of their own, other than by atomic adds", "tile-model.md 7";
     // Order between pipes and cores.
     Error ALL "flag-pipe", "a flag goes from one pipe of the core to another one (cpu warns)", "sync.md 2";
@@ -448,5 +448,5 @@ static RULES: &[Rule] = rules! {
     Warning ALL "sync-ids", "the flags that a program needs have ids of their own", "sync.md 7";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
     Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "trace.md";
-    Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Invariants";
+    Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Cross-cutting";
 };

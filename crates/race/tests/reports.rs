@@ -424,5 +424,5 @@ fn a_reshaped_window_touches_the_bytes_of_the_window() {
         rules.into_iter().map(|(rule, _)| rule).collect::<Vec<_>>()
     };
     assert!(body(&[], "%m").is_empty());
-    assert_eq!(body(&["%n = pto.tassign %m, %beside : !v -> !v"], "%n"), ["race-raw"]);
+    assert_eq!(body(&["%moved = pto.tassign %m, %beside : !v -> !v"], "%moved"), ["race-raw"]);
 }

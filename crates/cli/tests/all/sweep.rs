@@ -3,8 +3,9 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tessera_cli::{Session, run};
+use tessera_testkit::cases;
 
 /// A folder that is removed again.
 struct Folder(PathBuf);
@@ -51,9 +52,21 @@ const SUB: &str = "%d = pto.tsub %a, %b : (!pto.tile<4x8xf32>, !pto.tile<4x8xf32
 
 #[test]
 fn the_sample_cases_pass() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let folder = Folder::new("samples");
-    let (code, text) = folder.tessera(&format!("sweep {} --jobs 2", root.display()));
+    for (set, kind) in cases::SETS.iter().flat_map(|set| cases::KINDS.map(|kind| (set, kind))) {
+        for case in cases::of(set, kind).unwrap() {
+            let dir = folder.0.join(set).join(kind).join(&case.name);
+            case.write_to(&dir).unwrap();
+            for array in &case.expected {
+                fs::write(dir.join(format!("expected_{}.npy", array.name)), array.npy()).unwrap();
+            }
+            let write = |file: &str, lines: Vec<String>| fs::write(dir.join(file), lines.join("\n")).unwrap();
+            write("command.txt", case.commands.iter().map(|command| command.line.clone()).collect());
+            write("rules.txt", case.rules);
+            write("ulp.txt", case.ulp.iter().map(|(name, ulp)| format!("{name} {ulp}")).collect());
+        }
+    }
+    let (code, text) = folder.tessera("sweep . --jobs 2");
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("929 of 929 cases passed"), "{text}");
 }

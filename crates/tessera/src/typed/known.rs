@@ -131,7 +131,7 @@ pairs! {
     tfillpad_expand(dst, src) { "tfillpad-shape": dst.rows >= src.rows && dst.cols >= src.cols, }
     /// TSUBVIEW (ops.md 10); on hardware the outer order of a Left tile is the profile's (syntax.md 3).
     tsubview(dst, src) {
-        "tsubview-window": !dst.is_boxed() && !src.is_boxed() && is_in(&dst, src.loc),
+        "tsubview-window": is_in(&dst, src.loc),
         "tsubview-window": dst.elem as u8 == src.elem as u8 && (dst.same_layout(&src) || is_in(&dst, Loc::Left)),
         "tsubview-window": dst.rows <= src.rows && dst.cols <= src.cols,
     }

@@ -16,7 +16,11 @@ fn tadd_adds() -> Result<()> {
         let want: Vec<i32> = (0..16).map(|i| i32::MAX.wrapping_add(i)).collect();
         assert_eq!(sum.to_vec()?, want, "{profile}");
         sum.set_valid(1, 8)?;
-        assert_eq!(rule(tadd(&mut sum, &a, &b)), "tadd-valid");
+        // The destination's region is the domain; one that is known at run time may be smaller (isa/today.md 5.4).
+        m.take_warnings();
+        tadd(&mut sum, &a, &b)?;
+        assert_eq!(sum.to_vec()?, want[..8], "{profile}");
+        assert_eq!(m.take_warnings().iter().map(|w| w.rule).collect::<Vec<_>>(), ["tadd-valid"; 2], "{profile}");
         let (mut boxed, mat): (Tile<loc::Vec, f32, 16, 8, layout::Nz>, Tile<loc::Mat, f32, 16, 8, layout::Nd>) =
             (m.tile()?, m.tile()?);
         let plain: Tile<loc::Vec, f32, 16, 8> = m.tile()?;
@@ -84,7 +88,15 @@ fn tmatmul_multiplies() -> Result<()> {
         };
         assert_eq!(c.to_vec()?, (0..256).map(product).collect::<Vec<_>>(), "{profile}");
         a.set_valid(16, 31)?;
-        assert_eq!(rule(tmatmul(&mut c, &a, &b)), "tmatmul-valid");
+        // K is a's (isa/today.md 5.4).
+        m.take_warnings();
+        tmatmul(&mut c, &a, &b)?;
+        assert_eq!(m.take_warnings().iter().map(|w| w.rule).collect::<Vec<_>>(), ["tmatmul-valid"], "{profile}");
+        let product = |i: usize| {
+            let (row, col) = (i / 16, i % 16);
+            (0..31).map(|k| left[row * 32 + k].to_f32() * right[k * 16 + col].to_f32()).sum::<f32>()
+        };
+        assert_eq!(c.to_vec()?, (0..256).map(product).collect::<Vec<_>>(), "{profile}");
     }
     Ok(())
 }
