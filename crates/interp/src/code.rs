@@ -36,7 +36,7 @@ slots! {
     /// Where a pointer or view is.
     GlobalSlot Global global;
     /// Where a register, a mask or the state of a stream is.
-    MicroSlot;
+    MicroSlot Micro micro;
 }
 pub use tessera_exec::engine::TileId;
 
