@@ -417,6 +417,7 @@ fn a_reshaped_window_touches_the_bytes_of_the_window() {
             "%r = pto.subset %wide[%c0, %c8] sizes [8, 8] : !pto.tile_buf<vec, 8x16xf32>",
             "%i = pto.treshape %r : !v -> !pto.tile_buf<vec, 8x8xi32>",
             "%m = pto.treshape %i : !pto.tile_buf<vec, 8x8xi32> -> !v",
+            "pto.barrier <PIPE_ALL>",
             "pto.tload ins(%from : !w) outs(%l : !v)",
         ];
         let add = format!("pto.tadd ins({read}, {read} : !v, !v) outs(%y : !v)");
