@@ -1,5 +1,6 @@
 //! The sample cases of `tests/cases-micro`: programs of micro instructions with the rules that they break and the bytes that
 //! they write. `tests/cases-micro/README.md` says how the files read.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::ffi::OsString;

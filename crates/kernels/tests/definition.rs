@@ -104,7 +104,7 @@ fn bits(random: &mut Random, elem: Elem) -> u64 {
             1 => sign,
             2 => sign - 1,
             3 => random.range(0, 3),
-            4 => infinity | sign * random.range(0, 1) | random.range(0, 2),
+            4 => infinity | (sign * random.range(0, 1)) | random.range(0, 2),
             5 => infinity - random.range(0, 2),
             6 => u64::MAX,
             7 | 8 if elem == Elem::F32 => (random.pick(&numbers) * random.range(1, 4) as f32).to_bits().into(),

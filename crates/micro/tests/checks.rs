@@ -1,4 +1,5 @@
 //! The numbers that the pages give as checks.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use smallvec::SmallVec;
 use tessera_isa::elem::Elem;

@@ -21,7 +21,7 @@ fn dictionary() -> String {
     let rows =
         Opcode::ALL.iter().flat_map(|op| [op.info().mnemonic].into_iter().chain(op.info().aliases.iter().copied()));
     words.extend(rows.chain(others()).map(|name| format!("pto.{name}")));
-    words.extend(vocabulary::operations().map(String::from));
+    words.extend(vocabulary::operations());
     for attribute in AttrName::ALL {
         words.extend([attribute.name().to_string()]);
         if let AttrKind::Word { list, .. } = attribute.info().kind {

@@ -156,7 +156,7 @@ fn blocks_write_overlays_that_are_merged_in_order() {
                         .buffer("n", &indices)
                         .buffer("a0", &bytes((0..LENGTH).map(number).collect()))
                         .buffer("a1", &bytes((0..LENGTH).map(|k| number(999 + k)).collect()));
-                    let ran = program.blocks(blocks as u32).threads(threads).fuses(round % 2 == 0).run();
+                    let ran = program.blocks(blocks as u32).threads(threads).fuses(round.is_multiple_of(2)).run();
                     assert!(!ran.failed(), "{:?}\n{text}", ran.diagnostics);
                     let found = ["a0", "a1"].map(|name| f32s(ran.buffer(name)));
                     let want = expected(steps, combine, pitch, blocks);

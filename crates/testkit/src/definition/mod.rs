@@ -458,7 +458,7 @@ fn fewer_bits(v: f32, reduced: Reduced) -> f32 {
     let (magnitude, sign) = (bits & 0x7FFF_FFFF, bits & 0x8000_0000);
     let (kept, rest) = (magnitude / unit, magnitude % unit);
     let up = rest > unit / 2 || rest == unit / 2 && (!reduced.to_even || kept % 2 == 1);
-    f32::from_bits(sign | (kept + u32::from(up)) * unit)
+    f32::from_bits(sign | ((kept + u32::from(up)) * unit))
 }
 
 /// `s + p`, rounded once to f32; both are integers times powers of two of few bits.
