@@ -4,7 +4,7 @@ use super::fold::Bits;
 use crate::memory::Elements;
 use tessera_isa::elem::Elem;
 
-/// Are all indices of this type at least 0, and below `end`?
+/// Whether all indices of this type are at least 0, and below `end`.
 pub fn are_below(elem: Elem, indices: &[u8], end: usize) -> bool {
     // Read as unsigned, a negative index is beyond half of its type.
     let end = |half: usize| end.min(if elem.is_signed() { half } else { half.saturating_mul(2) });

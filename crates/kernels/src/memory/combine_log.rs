@@ -1,7 +1,7 @@
-//! What is combined with what is there, atomic adds, maxima and minima: how, and a log of it.
+//! Combining, that is atomic adds, maxima and minima: the operation, and a log of it.
 //!
-//! A [`CombineOp`] is made once, when an instruction is made ready, and applied anywhere any number of times. What a block
-//! combined is logged as such, with the fresh elements in one buffer, so that blocks can be put together in order later
+//! A [`CombineOp`] is made once, when an instruction is compiled, and applied anywhere any number of times. A block's
+//! combinations are logged with the fresh elements in one buffer, so that blocks can be put together in order later
 //! (isa/structure.md 4).
 
 use super::{Memory, MemoryId};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
-/// How elements of a buffer are combined with fresh ones, which lie side by side. No two of the elements are the same, so that
+/// Combines elements of a buffer with fresh ones, which are contiguous. No two of the elements are the same, so that
 /// kernels may take them in any order.
 #[derive(Debug)]
 pub struct CombineOp {
@@ -23,7 +23,7 @@ pub struct CombineOp {
     area: Area,
     /// The bytes of the fresh elements.
     pub len: usize,
-    /// Those of one element.
+    /// The bytes of one element.
     size: usize,
 }
 
@@ -64,16 +64,16 @@ impl CombineOp {
         }
     }
 
-    /// Which bytes of the buffer it touches.
+    /// The byte ranges of the buffer that it touches.
     fn runs(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
         self.area.at(at)
     }
 }
 
-/// How, and where the view started.
+/// The operation, and the start of the view.
 type Entry = (Arc<CombineOp>, usize);
 
-/// What was combined, in order.
+/// The logged combinations, in order.
 #[derive(Clone, Debug, Default)]
 pub struct CombineLog {
     list: Vec<Entry>,
@@ -128,7 +128,7 @@ impl Memory {
         self.written.as_ref().map_or(0, |written| written.combined.bytes())
     }
 
-    /// What was combined since it was taken last.
+    /// Takes the log of the combinations since it was taken last.
     pub fn take_log(&mut self) -> CombineLog {
         self.written.as_mut().map(|written| std::mem::take(&mut written.combined)).unwrap_or_default()
     }

@@ -55,7 +55,7 @@ pub(super) unsafe fn load<const W: usize, const R: usize>(
     }
 }
 
-/// Where the bytes of a register are, of so many of each row.
+/// The address of the bytes of register `g`, which has `bytes` bytes of each row's.
 #[inline(always)]
 pub(super) fn register<const W: usize, const R: usize>(
     start: *const u8,
