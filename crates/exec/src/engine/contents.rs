@@ -193,7 +193,7 @@ impl Engine {
         })
     }
 
-    /// How many bytes of a tile's valid region have no defined value.
+    /// The number of bytes of a tile's valid region that have no defined value.
     pub(super) fn undefined_bytes(&self, id: TileId, core: u8) -> Result<u64, Failure> {
         let o = self.object(id)?;
         let Some(memory) = self.memories.get(on_core(o.place.memory, core)) else {

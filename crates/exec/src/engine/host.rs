@@ -16,7 +16,7 @@ use tessera_kernels::{Failure, MemoryId, failure};
 const ROOM: usize = 1 << 28;
 const POOL_ROOM: usize = 1 << 30;
 
-/// What a pointer points into.
+/// The target of a pointer.
 #[derive(Clone, Copy, Debug)]
 pub enum PointerTarget {
     /// A byte of a memory.
@@ -43,13 +43,13 @@ impl Engine {
         Err(failure("memory-limit", "the machine has no addresses left for a memory", "end threads that are done"))
     }
 
-    /// How many bytes a fixed memory has room for; 0 where it is not fixed.
+    /// The number of bytes that a fixed memory has room for; 0 if it is not fixed.
     pub fn room(&self, loc: Loc) -> u64 {
         let addresses = self.memories.get(MemoryId::of_loc(loc)).and_then(|m| m.addresses());
         addresses.map_or(0, |(first, end)| end - first)
     }
 
-    /// What an address of the host points into.
+    /// The target of an address of the host.
     pub fn pointed(&self, address: u64) -> PointerTarget {
         let at = |id: MemoryId| {
             let (first, end) = self.memories.get(id)?.addresses()?;

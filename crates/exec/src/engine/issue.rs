@@ -23,16 +23,16 @@ impl From<Failure> for IssueError {
     }
 }
 
-/// What an executed instruction leaves to be told.
+/// The findings about an executed instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct IssueReport<'a> {
-    /// What the rules have against it, though it is legal.
+    /// The warnings of the rules about it, though it is legal.
     pub warnings: &'a [Diagnostic],
-    /// Was it never issued before on these operands?
+    /// Whether it was never issued before on these operands.
     pub is_new: bool,
-    /// What the contents of its operands gave rise to this time.
+    /// The finding about the contents of its operands this time.
     pub about_contents: Option<&'a Diagnostic>,
-    /// Were undefined bytes stored to global memory, as zeros?
+    /// Whether undefined bytes were stored to global memory, as zeros.
     pub stored_undefined: bool,
 }
 
@@ -42,7 +42,7 @@ pub fn is_valid_set(op: Opcode, role: Role, valid: [Option<u64>; 2]) -> Result<(
     unset.map_or(Ok(()), |(_, name)| Err(tessera_check::valid_unset(op, role, name).into()))
 }
 
-/// Does an instruction write its view of global memory?
+/// Whether an instruction writes its view of global memory.
 pub fn stores(inst: &Inst) -> bool {
     inst.op.effect(inst.form, Role::Global) == Touched::Write
 }

@@ -69,7 +69,7 @@ impl Key {
         ]);
     }
 
-    /// A view of a buffer with room for so many elements.
+    /// A view of a buffer with room for `bound` elements.
     #[inline]
     pub fn view(&mut self, view: &Global, bound: u64) {
         self.0.extend_from_slice(&[

@@ -103,7 +103,7 @@ impl Engine {
         self.pool = Pool { last: self.pool.last, ..Pool::default() };
     }
 
-    /// Gives storage back; was it there?
+    /// Frees storage; returns whether it existed.
     pub fn free_storage(&mut self, handle: u32) -> bool {
         self.pool.free(handle).is_some()
     }

@@ -35,7 +35,7 @@ pub enum ContentArg {
 }
 
 impl ContentRule {
-    /// What the row asks about the arguments of one step. A scalar that breaks a rule does so at once.
+    /// The content rules of the row for the arguments of one step. A scalar that breaks a rule is refused at once.
     pub fn of_step(
         inst: &Inst,
         func: Func,
@@ -139,7 +139,8 @@ fn i32s(run: &[u8]) -> impl Iterator<Item = i32> + '_ {
     run.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b))
 }
 
-/// Has a run of elements of this type a zero? All are looked at, so that the loop becomes vector instructions.
+/// Returns a function that checks whether a run of elements of this type has a zero. The function reads all elements,
+/// so that the loop becomes vector instructions.
 fn has_zero(elem: Elem) -> fn(&[u8]) -> bool {
     fn any<const N: usize>(run: &[u8]) -> bool {
         run.as_chunks::<N>().0.iter().fold(false, |any, element| any | (*element == [0; N]))

@@ -48,7 +48,7 @@ impl RoutedRun {
         routes(&self.inst, self.how, &read).map_err(|fault| Failure::from(*fault))
     }
 
-    /// What the last run came to: its sources are as they were.
+    /// The routes of the last run; its sources are unchanged.
     pub fn last(&self, memories: &Memories, places: &[Place]) -> Cow<'_, Routes> {
         match &self.routes {
             Some(routes) => Cow::Borrowed(routes),
@@ -115,7 +115,7 @@ impl RoutedRun {
         left_undefined
     }
 
-    /// What routes do, as others follow it: copies, and places that become undefined.
+    /// The effect of routes on defined bits and origins: copies, and bytes that become undefined.
     pub fn shadow(routes: &Routes) -> Vec<DefinednessTransfer> {
         let of = |route: &Route| match route.from {
             From::Tile(tile, at) => {
@@ -144,7 +144,7 @@ impl RoutedRun {
     }
 }
 
-/// Which bytes of a route are defined.
+/// The defined bytes of a route.
 enum Defined {
     All,
     Some(Vec<u8>),
