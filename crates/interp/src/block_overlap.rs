@@ -7,7 +7,7 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_kernels::memory::{BlockWrites, Writers};
 
-/// Which block wrote which bytes of a buffer.
+/// For each written byte of a buffer, the block that wrote it.
 #[derive(Default)]
 pub(super) struct Owners {
     /// By first byte: the end, and the block.

@@ -26,7 +26,7 @@ impl Exec<'_> {
         })
     }
 
-    /// May the bytes of instructions wait for those of the next ones? Nobody looks at them in between.
+    /// Whether the bytes of instructions may wait for those of the next ones: nothing reads them in between.
     #[inline]
     fn fuses(&self) -> bool {
         self.cx.fuses && self.watch.is_none() && self.trace.is_none()
@@ -164,7 +164,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// What changes from one time to the next; opcode, form, types and attributes are the site's.
+    /// Makes the key of the operands, which change from one time to the next; opcode, form, types and attributes are
+    /// the site's.
     #[inline]
     fn make_key(&mut self, site: &InstTemplate) {
         let mut key = std::mem::take(&mut self.engine.key);

@@ -1,4 +1,4 @@
-//! What leaves a block: tiles that are asked for, prints, and the trace.
+//! The outputs of a block: requested tiles, prints, and the trace.
 
 use super::code::{InstTemplate, TileSlot};
 use super::step::Exec;

@@ -25,7 +25,7 @@ pub struct Recorded {
     /// The buffers of arguments then.
     pub buffers: Vec<Stored>,
     pub steps: Vec<Step>,
-    /// Did it go on for too long to record all of it?
+    /// Whether the block was too long to record all of it.
     pub is_cut: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct Recorder {
     /// By buffer: its argument, and what it last held.
     buffers: Vec<(ValueId, Vec<u8>, Vec<u8>)>,
     looked: usize,
-    /// Did a scalar go to global memory since it was asked last?
+    /// Whether a scalar was stored to global memory since the last query.
     pub has_scalar: bool,
 }
 

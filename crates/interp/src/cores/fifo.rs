@@ -18,7 +18,7 @@ use tessera_isa::tile::{Loc, Tile};
 use tessera_kernels::memory::ArrayAccess;
 use tessera_kernels::{Failure, MemoryId, Place, failure, internal_error, on_core};
 
-/// What would be wrong if a FIFO that was compiled were not there.
+/// The internal error for a FIFO that was compiled and is missing.
 const LOST: &str = "a FIFO, or a slot of it, is not there";
 
 impl Exec<'_> {
@@ -279,7 +279,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Has the other vector core pushed the same whole tile already?
+    /// Whether the other vector core has pushed the same whole tile already.
     fn other_push(&self, push: &Push, channel: &Channel, number: u64, half: u64) -> bool {
         let state = self.links.as_deref().and_then(|links| links.channels.get(push.channel));
         let other = state.is_some_and(|state| state.pushed[usize::from(half == 0)] > number);
@@ -381,7 +381,7 @@ impl Exec<'_> {
     }
 }
 
-/// Where a pushed tile, or half, waits.
+/// The place where a pushed tile, or half, waits.
 fn stage(channel: &Channel, slot: u64, half: u64) -> Place {
     let at = channel.stage.saturating_add((slot * 2 + half).saturating_mul(channel.slot_size));
     Place { memory: MemoryId::POOL, at: at as usize }
