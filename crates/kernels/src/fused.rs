@@ -1,7 +1,7 @@
-//! Elementwise instructions that follow each other as acts on registers: they go over the data once, and what only the next
-//! one takes is never written. A fold of the rows of what they make takes them from the registers, too.
+//! Elementwise instructions that follow each other as acts on registers: they go over the data once, and a result that
+//! only the next one reads is never written. A fold of the rows of the result takes them from the registers, too.
 //!
-//! The safe twin is to run the instructions one after the other, which is what happens on machines without AVX-512.
+//! The safe twin is to run the instructions one after the other, as on machines without AVX-512.
 
 mod register_op;
 mod step;
@@ -37,9 +37,9 @@ pub struct Fused {
     acts: Vec<Placed>,
     are_plain: bool,
     shape: [usize; 2],
-    /// The instruction that folds what the acts make.
+    /// The instruction that folds the result of the acts.
     fold: Option<(usize, RowFoldPlan)>,
-    /// Elements of what is in scratch memory.
+    /// The number of elements of a slot in scratch memory.
     slot: usize,
 }
 

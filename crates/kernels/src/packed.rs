@@ -24,7 +24,7 @@ use tessera_isa::sem::{Func, SCALE_BLOCK};
 /// The computation on the dense buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PackedOp {
-    /// A fold over k; the last input is what it starts as, where `starts`. Of four inputs before it two are scales, one
+    /// A fold over k; if `starts`, the last input has the initial values. Of four inputs before it two are scales, one
     /// for each block of k.
     Reduce { func: Func, to: Elem, extent: [usize; 3], starts: bool },
     /// Elements of the first input by the indices in the second.
@@ -35,7 +35,7 @@ pub enum PackedOp {
     Select { columns: usize, scalar: Option<(u64, bool)> },
 }
 
-/// Such a step, made ready.
+/// A compiled step.
 #[derive(Clone, Debug)]
 pub struct PackedKernel {
     pub what: PackedOp,
@@ -52,7 +52,7 @@ fn repeated(elem: Elem, bits: u64, n: usize) -> Vec<u8> {
 }
 
 impl PackedKernel {
-    /// A fold: the destination, the arguments, and what it starts as.
+    /// A fold: the destination, the arguments, and the initial values.
     pub fn reduce(
         func: Func,
         extent: [u64; 3],

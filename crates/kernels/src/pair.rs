@@ -29,7 +29,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Fuses two nests where they are the even and the odd elements of one side; tells whether `y` has the even ones.
+    /// Fuses two nests if they are the even and the odd elements of one side; returns whether `y` has the even ones.
     pub fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
         if x.bits != y.bits || x.bits[DST] != x.bits[SRC] || x.bits[SRC] < 8 || x.dims != y.dims {
             return None;

@@ -139,7 +139,7 @@ impl Plan {
         params: &Params,
     ) -> Result<(), OutOfBounds> {
         for action in &self.actions {
-            // Tiny instructions are mostly copies, and notice what the others need on the stack.
+            // Tiny instructions are mostly copies, and the stack frame of the others would slow them.
             if let Action::Copy { src, dst, kernel, .. } = action {
                 copy(memories, places, (*src, *dst), kernel)?;
             } else {

@@ -90,7 +90,7 @@ impl Rows {
 pub(super) type RawBlock =
     unsafe fn((*const f32, Rows), usize, *const f32, Option<[*const f32; 2]>, [*mut f32; 2], usize);
 
-/// Such a product, made ready.
+/// A compiled product.
 #[derive(Clone, Debug)]
 pub struct Product {
     raw: RawBlock,
@@ -144,7 +144,7 @@ impl Product {
         })
     }
 
-    /// Its operands, by number of the side; the last one, what the sums start as, may be missing.
+    /// Its operands, by number of the side; the last one, the initial sums, may be missing.
     pub(super) fn sides(&self) -> Option<SmallVec<[Side; 4]>> {
         let [m, n, k] = self.extent;
         let rows = |(operand, rows): (u8, Rows), columns: usize| {
@@ -284,7 +284,7 @@ impl Product {
                     let halves = [lie.at(i, j), lie.at(i, j + RUN)];
                     let from = self.start.map(|_| halves.map(|half| start.wrapping_add(half).cast_const()));
                     let a = some.0.wrapping_add((i - first) * some.1.row);
-                    // SAFETY: every block lies inside the operands, and the machine was asked.
+                    // SAFETY: every block lies inside the operands, and the machine's support was checked.
                     unsafe { raw((a, some.1), *k, panel, from, halves.map(|half| sums.wrapping_add(half)), lie.row) };
                 }
             }

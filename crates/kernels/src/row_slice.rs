@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct RowSlice {
     kernel: Work,
-    /// The operands, what is written first.
+    /// The operands, the written one first.
     pub sides: SmallVec<[Side; 4]>,
     /// The rounds of its outermost loop: it can be divided by what divides them.
     pub rounds: u64,
@@ -158,7 +158,7 @@ impl RowSlice {
         }
     }
 
-    /// The loops of what is done element by element.
+    /// The loops of an elementwise operation, and the operation.
     pub(super) fn elementwise(&self) -> Option<(&Nest, ElementOp<'_>)> {
         match &self.kernel {
             Work::Map(kernel) => Some((kernel.vectors()?, ElementOp::Map(kernel))),

@@ -1,4 +1,4 @@
-//! Acts on registers: what there is, and which functions they are.
+//! Acts on registers: the list of them, and their functions.
 
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Func, Rounding, Saturation};
@@ -15,11 +15,11 @@ pub enum RegisterOp {
     Round(Form),
     Add,
     Sub,
-    /// The operand less what is there.
+    /// The operand minus the register.
     SubFrom,
     Mul,
     Div,
-    /// The operand by what is there.
+    /// The operand divided by the register.
     DivOf,
     Max,
     Min,
@@ -96,7 +96,7 @@ pub struct Bound {
     pub wraps: bool,
 }
 
-/// Rows of what is in scratch memory: no more go through the acts at once.
+/// The rows of a slot in scratch memory: no more go through the acts at once.
 pub const SLOT_ROWS: usize = 4;
 
 /// The number of rows that are folded at once, and of columns at a time.

@@ -83,7 +83,7 @@ impl Step {
     }
 }
 
-/// A fold of rows: it takes what is in the registers, and there is a result for each row.
+/// A fold of rows: it takes them from the registers, and there is a result for each row.
 fn folding(link: &FusedOp, fold: RowFoldPlan) -> Option<Step> {
     let region = |side: usize, (first, row): (i64, i64), is_one: bool| {
         let at = link.part.sides.get(side)?;

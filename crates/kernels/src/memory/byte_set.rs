@@ -175,7 +175,7 @@ impl ByteSet {
         }
     }
 
-    /// As long as this is what it was, whatever was in the set still is.
+    /// While this is unchanged, everything that was in the set still is.
     #[inline]
     pub fn stamp(&self) -> u64 {
         self.stamp
@@ -221,7 +221,7 @@ impl ByteSet {
         self.keep_pinned(start / 64, start.saturating_add(len).div_ceil(64));
     }
 
-    /// Adds a range that stays, whatever is taken out.
+    /// Adds a range that no removal takes out.
     pub fn pin(&mut self, start: usize, len: usize) {
         self.insert(start, len);
         self.pinned.resize((self.room / 64).max(self.pinned.len()), 0);
@@ -316,12 +316,12 @@ impl ByteSet {
         }
     }
 
-    /// Makes a range what a range of another set is.
+    /// Copies the bits of a range of another set into a range.
     pub fn copy_from(&mut self, other: &ByteSet, from: usize, to: usize, len: usize) {
         self.replace(to, len, |_, done| other.window(from + done));
     }
 
-    /// Makes a range what another range of the same set is; the two do not overlap.
+    /// Copies the bits of a range into another range of the same set; the two do not overlap.
     pub fn copy_within(&mut self, from: usize, to: usize, len: usize) {
         self.replace(to, len, |set, done| set.window(from + done));
     }
@@ -383,7 +383,7 @@ impl ByteSet {
     }
 }
 
-/// Elements of a memory, to be asked for in any order.
+/// Elements of a memory, which may be queried in any order.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     words: &'a [u64],

@@ -28,7 +28,7 @@ pub struct CombineOp {
 }
 
 impl CombineOp {
-    /// `func` of what is there and of a fresh element, both of type `elem`, by nests from the fresh ones to the buffer.
+    /// `func` of an old and a fresh element, both of type `elem`, by nests from the fresh ones to the buffer.
     pub fn new<'a>(func: Func, elem: Elem, nests: impl Iterator<Item = &'a Nest> + Clone) -> Self {
         let size = elem.bits() as usize / 8;
         let elements: u64 = nests.clone().map(Nest::elements).sum();
@@ -55,7 +55,8 @@ impl CombineOp {
         CombineOp::new(func, elem, std::iter::once(&nest))
     }
 
-    /// Combines the elements of a buffer whose view starts at byte `at` with fresh ones; what lies outside is left out.
+    /// Combines the elements of a buffer whose view starts at byte `at` with fresh ones; elements out of bounds are
+    /// left out.
     pub(super) fn apply(&self, buffer: &mut [u8], at: usize, fresh: &mut [u8]) {
         let (there, new) = (Place { memory: MemoryId::new(0), at }, Place { memory: MemoryId::new(1), at: 0 });
         let mut sides = [buffer, fresh];
@@ -97,7 +98,7 @@ impl CombineLog {
         self.fresh.extend_from_slice(fresh);
     }
 
-    /// Combines all of it with what is in a buffer, in order: what lies outside is left out.
+    /// Combines all of it with a buffer, in order; elements out of bounds are left out.
     pub fn put(&mut self, buffer: &mut [u8]) {
         let mut rest = self.fresh.as_mut_slice();
         for (how, at) in &self.list {
@@ -109,8 +110,8 @@ impl CombineLog {
 }
 
 impl Memory {
-    /// Combines fresh elements with what is there, and logs them where writes are watched. Elements that were written
-    /// before, even in part, are written again: they win over the log, and where all are such there is none.
+    /// Combines fresh elements with the contents, and logs them if writes are watched. Elements that were written
+    /// before, even in part, are written again: they win over the log, and if all are such there is no log entry.
     pub fn combine(&mut self, how: &Arc<CombineOp>, at: usize, fresh: &mut [u8]) {
         if self.touch_combined(how.runs(at)) {
             how.apply(&mut self.bytes, at, fresh);
@@ -123,7 +124,7 @@ impl Memory {
         }
     }
 
-    /// The bytes that the log of what was combined takes.
+    /// The size of the log in bytes.
     pub fn logged(&self) -> usize {
         self.written.as_ref().map_or(0, |written| written.combined.bytes())
     }

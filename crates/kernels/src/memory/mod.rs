@@ -165,7 +165,7 @@ impl Memory {
         }
     }
 
-    /// Puts what a block left into the buffer.
+    /// Puts the effect of a block into the buffer.
     pub fn put_taken(&mut self, taken: &mut BlockWrites) {
         for (start, len) in &taken.runs {
             self.grow(start + len);
@@ -222,7 +222,7 @@ impl Memories {
         self.limit
     }
 
-    /// Adds a global buffer; what it holds already does not count against the limit.
+    /// Adds a global buffer; its present contents do not count against the limit.
     pub fn add_buffer(&mut self, buffer: Memory) -> MemoryId {
         self.limit = self.limit.saturating_add(buffer.bytes.len() as u64);
         self.list.push(buffer);

@@ -37,7 +37,7 @@ impl ArrayAccess {
         self.reads <= other.reads && self.writes <= other.writes && self.combines <= other.combines
     }
 
-    /// Whether blocks have to know what the array held before the kernel: they read it, or combine with what they wrote.
+    /// Whether blocks need the contents of the array before the kernel: they read it, or combine with what they wrote.
     pub fn needs_contents(self) -> bool {
         self.reads || self.writes && self.combines
     }
@@ -81,7 +81,7 @@ impl Overlay {
         self.valid.insert(start, end - start);
     }
 
-    /// Forgets what the block wrote.
+    /// Forgets the block's writes.
     fn clear(&mut self) {
         self.valid = ByteSet::default();
         self.valid.grow(self.base.len());
@@ -131,7 +131,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Makes runs of bytes ready that a block combines with; tells whether it may look at them.
+    /// Prepares runs of bytes that a block combines with; returns whether it may read them.
     pub(super) fn touch_combined(&mut self, runs: impl Iterator<Item = (usize, usize)>) -> bool {
         let Some(overlay) = &mut self.overlay else { return true };
         if overlay.access.needs_contents() {

@@ -55,7 +55,7 @@ impl BlockWrites {
         })
     }
 
-    /// Puts it into a buffer: what lies outside is left out.
+    /// Puts it into a buffer; bytes out of bounds are left out.
     pub fn put(&mut self, buffer: &mut [u8]) {
         self.combined.put(buffer);
         for (start, run) in self.writes() {

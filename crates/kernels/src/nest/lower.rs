@@ -9,7 +9,7 @@ use super::{DST, Dim, Fill, Map, Nest, Nests, OPERANDS};
 use smallvec::{SmallVec, smallvec};
 use tessera_isa::layout::{Axis, Digit, Layout};
 
-/// One operand of what is lowered.
+/// One operand of a lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a, const D: usize = 2> {
     pub layout: &'a Layout,

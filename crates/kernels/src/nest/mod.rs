@@ -26,7 +26,7 @@ pub use tessera_isa::sem::Map;
 
 use smallvec::SmallVec;
 
-/// Operands of a nest at most: what is written, and up to three that are read.
+/// Operands of a nest at most: the written one, and up to three that are read.
 pub const OPERANDS: usize = 4;
 
 /// The operand of a nest that is written.

@@ -165,7 +165,7 @@ pub(super) unsafe fn rounded(v: __m512, form: Form) -> __m512 {
     }
 }
 
-/// Rounded to bf16; a NaN stays what it is.
+/// Rounded to bf16; a NaN stays unchanged.
 ///
 /// Safety: the machine has AVX-512 F.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Functions of f32 one after the other, in registers: what one of them gives the next one takes.
+//! Functions of f32 one after the other, in registers: each takes the result of the one before.
 
 use super::super::element::LANES;
 use super::super::fold::{BoundRowFold, Folds};
