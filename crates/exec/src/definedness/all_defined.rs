@@ -119,7 +119,7 @@ impl AllDefined {
         })
     }
 
-    /// Notes what an instruction wrote that read nothing undefined.
+    /// Notes the writes of an instruction that read no undefined bytes.
     #[inline]
     pub fn written(&self, memories: &mut Memories, places: &[Place]) -> Effect {
         let mut effect = Effect::default();

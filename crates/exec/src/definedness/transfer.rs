@@ -16,7 +16,7 @@ pub enum DefinednessTransfer {
     Clear { operand: u8, area: Area },
     /// Bytes become a value.
     Set { operand: u8, area: Area, pattern: Pattern },
-    /// Bytes become what others are.
+    /// Bytes become as defined as others are.
     Move(Box<TransferMove>),
 }
 
@@ -62,7 +62,7 @@ pub enum Value {
     Converted(Conversion, ParamAt),
     /// They become a function of several.
     Mapped(Mapped),
-    /// They become what whole rows, or data, decide; there are no nests.
+    /// A function of whole rows, or of data, computes them; there are no nests.
     PackedKernel(Arc<PackedKernel>),
 }
 

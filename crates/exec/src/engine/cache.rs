@@ -7,7 +7,7 @@ use tessera_isa::inst::Inst;
 use tessera_kernels::Failure;
 use tessera_kernels::memory::Memories;
 
-/// An instruction that was issued, and what it was compiled to.
+/// An instruction that was issued, and its compiled form.
 #[derive(Debug)]
 pub struct CachedInst {
     /// The instruction, whole. Its view is where it was the first time.
@@ -57,7 +57,7 @@ pub struct Cache<T = CachedInst> {
     /// The number of times that all values were dropped.
     pub age: u64,
     last: usize,
-    /// By value, the one that was asked for after it: loops ask for them in the same order again and again.
+    /// By value, the one that was requested after it: loops request them in the same order again and again.
     next: Vec<usize>,
     by_key: FxHashMap<Box<[u64]>, usize>,
 }

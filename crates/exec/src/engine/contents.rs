@@ -70,7 +70,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies a tile whose bytes lie together, on core 0 only; tells whether it is one.
+    /// Copies a tile whose bytes are contiguous, on core 0 only; returns whether it is such a tile.
     fn copy_whole(&mut self, from: TileId, to: TileId) -> Result<bool, Failure> {
         let (src, dst) = (self.object(from)?, self.object(to)?);
         let (a, b, bytes) = (src.place, dst.place, src.bytes() as usize);

@@ -25,7 +25,7 @@ const STRIP: u64 = 24 << 10;
 /// The same where rows are folded: folds begin and end with a wait for what was written, so that there are fewer of them.
 const FOLDED_STRIP: u64 = 36 << 10;
 
-/// With less than this, calling the kernels is what takes the time.
+/// With less than this, the calls of the kernels take most of the time.
 const LEAST: u64 = 4 << 10;
 
 /// Groups of instructions, one after the other.

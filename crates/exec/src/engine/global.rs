@@ -51,7 +51,7 @@ impl Default for Global {
 }
 
 impl Global {
-    /// The view that an operand describes, in this buffer; what is not known counts as 0.
+    /// The view that an operand describes, in this buffer; unknown values count as 0.
     pub fn of_arg(arg: &GlobalArg, buffer: MemoryId) -> Global {
         Global {
             buffer,

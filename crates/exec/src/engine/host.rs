@@ -60,7 +60,7 @@ impl Engine {
         memory.or_else(pool).unwrap_or(PointerTarget::Elsewhere)
     }
 
-    /// The place of a pointer: in a memory, or in what was lent.
+    /// The place of a pointer: in a memory, or in lent memory.
     pub(super) fn pointer_place(&self, address: u64) -> Place {
         match self.pointed(address) {
             PointerTarget::Memory(loc, at) => Place { memory: MemoryId::of_loc(loc), at: at as usize },

@@ -183,8 +183,8 @@ impl Engine {
         }
     }
 
-    /// Whether the cached footprint is in bounds at the view's new offset. A buffer that no file is bound to grows with what
-    /// is stored.
+    /// Whether the cached footprint is in bounds at the view's new offset. A buffer that no file is bound to grows
+    /// with the stores.
     pub fn fits(&mut self, cache: usize, inst: &Inst, view: &Global) -> Result<bool, Failure> {
         let Some(start) = view.byte() else { return Ok(false) };
         let Some(span) = self.caches.get(cache).and_then(|c| c.global_span()) else {
@@ -244,7 +244,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks the rules: warnings of a legal instruction, errors of another.
+    /// Checks the rules: returns the warnings of a legal instruction, or the errors of another.
     pub(super) fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, IssueError> {
         let mut found: Vec<_> = tessera_check::check(inst).into_iter().map(Diagnostic::from).collect();
         if found.iter().any(Diagnostic::is_error) {
@@ -314,7 +314,7 @@ impl Engine {
         self.run(cache, 0).map(|_| ())
     }
 
-    /// The same once, for a caller whose tiles have layouts of their own; no rule is asked.
+    /// The same once, for a caller whose tiles have layouts of their own; no rule is checked.
     pub fn copy_once(
         &mut self,
         from: (TileId, [u64; 2]),

@@ -63,7 +63,7 @@ const OF_ONE: usize = 256;
 /// The number of variants that are kept of all instructions that are issued on their own.
 const OF_ALL: usize = 1024;
 
-/// Memories, tiles and instructions made ready.
+/// Memories, tiles and compiled instructions.
 #[derive(Debug)]
 pub struct Engine {
     pub profile: Profile,
@@ -91,7 +91,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that takes one instruction at a time; it keeps track of what is defined, or does not.
+    /// An engine that takes one instruction at a time; `tracked` says whether it tracks definedness.
     pub fn new(profile: Profile, tracked: bool) -> Self {
         let mut memories = Memories::new(tracked);
         // The buffer through which loads and stores go.
@@ -130,7 +130,7 @@ impl Engine {
         self.profile
     }
 
-    /// SETFMATRIX and SET_IMG2COL_PADDING: what is given stays until it is given again (ops.md 7).
+    /// SETFMATRIX and SET_IMG2COL_PADDING: attributes stay until they are set again (ops.md 7).
     pub fn configure(&mut self, given: &Attrs) {
         self.config = given.or(&self.config);
         self.epoch += 1;

@@ -1,4 +1,4 @@
-//! The pool: storage of tiles that have no address, and who has which bytes of it.
+//! The pool: storage of tiles that have no address, and the owners of its bytes.
 
 use super::{Engine, Place};
 use rustc_hash::FxHashMap;

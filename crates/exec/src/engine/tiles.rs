@@ -265,7 +265,7 @@ impl Engine {
         self.objects.get_mut(id.index()).ok_or_else(no_tile)
     }
 
-    /// Changes a tile; in a loop most changes bring about what is there already.
+    /// Changes a tile; in a loop most changes set values that are there already.
     pub(super) fn update(&mut self, id: TileId, change: impl FnOnce(&mut Object)) -> Result<(), Failure> {
         let o = self.objects.get_mut(id.index()).ok_or_else(no_tile)?;
         let before = (o.place, o.layout, o.valid, o.binding);
@@ -368,8 +368,8 @@ impl Engine {
         })
     }
 
-    /// `alloc_tile`: the tile begins, with an address where one is given, here or by an earlier TASSIGN (syntax.md 1).
-    /// Tells whether it lies at its own place.
+    /// `alloc_tile`: the tile begins, with an address if one is given, here or by an earlier TASSIGN (syntax.md 1).
+    /// Returns whether it is at its own place.
     pub fn alloc(&mut self, id: TileId, addr: Option<i64>, valid: [Option<i64>; 2]) -> Result<bool, Failure> {
         let o = self.object(id)?;
         check_extents(&o.tile, valid)?;

@@ -90,8 +90,7 @@ impl Engine {
         taken.writes().map(|(start, run)| (start, run.to_vec())).collect()
     }
 
-    /// Gives a tile's valid region its contents from a view, whatever location and layout it has; its padding is left
-    /// alone.
+    /// Fills a tile's valid region from a view, for any location and layout; its padding is left alone.
     pub fn host_load(&mut self, tile: TileId, view: GlobalArg, buffer: Memory) -> Result<(), Failure> {
         self.set_buffer(buffer);
         let done = self.host(Inst::tload(Profile::Cpu), (Role::Dst, tile), view, 0);
@@ -108,7 +107,7 @@ impl Engine {
         done.map(|effect| (runs, effect.has(Effect::STORED_UNDEFINED)))
     }
 
-    /// A transfer as cpu has it, about which no rule is asked.
+    /// A transfer with the rules of cpu, which are not checked.
     fn host(&mut self, mut inst: Inst, tile: (Role, TileId), view: GlobalArg, core: u8) -> Result<Effect, Failure> {
         self.reserve_tile(tile.1, core)?;
         let object = self.object(tile.1)?;
@@ -195,7 +194,7 @@ pub fn combines(inst: &Inst) -> bool {
     inst.attrs.adds() || inst.attrs.scatter_atomic().is_some_and(|op| op != ScatterAtomic::None)
 }
 
-/// A buffer that remembers what is stored into it.
+/// A buffer that remembers the bytes stored into it.
 fn empty(len: usize) -> Memory {
     let mut empty = Memory::new(vec![0; len], true);
     empty.watch();

@@ -16,7 +16,7 @@ use tessera_kernels::memory::{CombineOp, Memories};
 use tessera_kernels::nest::{DST, Map, Nest, Nests, OPERANDS, OutOfBounds, lower, read_bits};
 use tessera_kernels::{Conversion, Convert, Failure, Kernel, Level, Mapped, Params, Place, Sides, internal_error};
 
-/// Such a store, made ready.
+/// A compiled store that combines.
 #[derive(Clone, Debug)]
 pub struct Combine {
     /// The function of an element of the view and a fresh one, and the function that makes a fresh one.
@@ -82,7 +82,7 @@ enum Made {
 }
 
 impl AtOnce {
-    /// By nests from the tile to the view; `func` is what becomes of an element of the view and a fresh one.
+    /// By nests from the tile to the view; `func` is the function of an element of the view and a fresh one.
     fn new(func: Func, elem: Elem, nests: &[Nest], conversion: Option<Conversion>) -> Self {
         let (mut from, mut to) = (Nests::new(), Nests::new());
         let mut base = 0;

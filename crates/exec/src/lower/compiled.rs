@@ -1,7 +1,7 @@
-//! Instructions made ready: lowered once, run any number of times.
+//! Compiled instructions: lowered once, run any number of times.
 //!
-//! [`CompiledInst::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and beside
-//! it to what happens to defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
+//! [`CompiledInst::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and
+//! to their effect on defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
 
 use crate::definedness::{AllDefined, DefinednessTransfer, Source};
 use crate::lower::data::{self, IndexedConcat};
@@ -26,7 +26,7 @@ pub struct Places<'a> {
     pub tracked: bool,
 }
 
-/// An instruction made ready.
+/// A compiled instruction.
 #[derive(Clone, Debug)]
 pub struct CompiledInst {
     pub plan: Plan,
@@ -149,7 +149,7 @@ impl CompiledInst {
         Ok(effect)
     }
 
-    /// Asks the rules about contents; tells whether there is a warning.
+    /// Checks the rules about contents; returns whether there is a warning.
     fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
         self.warning = None;
         for rule in self.contents.iter().filter(|_| !memories.stands_for_all) {
@@ -274,7 +274,7 @@ impl CompiledInst {
         self.plan.part().filter(|part| is_alone && is_possible(part)).map_or(0, touched)
     }
 
-    /// Tells a watched buffer what was stored.
+    /// Notes the stored bytes in a watched buffer.
     fn note_stores(&self, memories: &mut Memories) {
         let (Some(area), Some(view)) = (&self.global, self.places.last()) else {
             return;

@@ -1,5 +1,5 @@
-//! Rules about what tiles hold: zero divisors (`-zero`), and operands beyond what hardware computes exactly (`-range`).
-//! They are asked when the instruction runs, before it writes anything (isa/elementwise.md 2).
+//! Rules about the contents of tiles: zero divisors (`-zero`), and operands beyond the range that hardware computes
+//! exactly (`-range`). They are checked when the instruction runs, before it writes anything (isa/elementwise.md 2).
 
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
@@ -67,7 +67,7 @@ impl ContentRule {
         Ok(all)
     }
 
-    /// A divisor that is one scalar is asked even where nothing is divided (isa/scalar.md 3).
+    /// A divisor that is one scalar is checked even if nothing is divided (isa/scalar.md 3).
     fn of_scalars(&self) -> Option<Failure> {
         let [(n, ContentArg::Scalar(elem, bits))] = self.args.as_slice() else { return None };
         let mut args = [(*elem, 1); 2];

@@ -250,7 +250,7 @@ impl Lowering<'_> {
         let (src, dst) = (fixpipe.src, fixpipe.dst);
         Ok(match (param, quant) {
             (Some(Arg::Element(Side::Tile(tile), at)), _) => {
-                // An empty window asks for no parameters.
+                // An empty window needs no parameters.
                 let [rows, cols] = extent;
                 let count = if rows == 0 { 0 } else { cols as usize };
                 let (operand, first) = (operand(*tile, 0), at.origin[1]);

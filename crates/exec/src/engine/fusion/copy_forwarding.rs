@@ -75,7 +75,7 @@ impl CopyForwarding {
                 && let Some((copy, link)) = left_there(&self.links, n)
             {
                 *self.links.get_mut(n)? = link;
-                // It makes what the copy made.
+                // The product now makes the result of the copy.
                 *self.is_dead.get_mut(n)? = self.remove(copy);
             }
             n += 1;

@@ -1,4 +1,4 @@
-//! Instructions that wait until it is known what comes with them.
+//! Instructions that wait to be run together with those that follow.
 
 use super::FusionPlan;
 use crate::engine::Engine;
