@@ -15,7 +15,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Effect, Role};
 use tessera_kernels::memory::ArrayAccess;
 
-/// By buffer: what the kernel may do with it.
+/// By buffer: the accesses that the kernel may make.
 pub(super) fn accesses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) -> Vec<ArrayAccess> {
     let mut accesses = vec![ArrayAccess::default(); buffers.len()];
     for program in cx.iter().map(|cx| cx.program) {
@@ -86,7 +86,7 @@ impl PointerUses {
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
                 },
                 Code::Micro(op) => {
-                    // The first operand of a transfer is its source; what is stored may be combined with what is there.
+                    // The first operand of a transfer is its source; a store may combine with the old contents.
                     let globals = op.args.iter().enumerate().filter_map(|(n, var)| match var {
                         MicroVar::Global(slot) => Some((n, *slot)),
                         _ => None,

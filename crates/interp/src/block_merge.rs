@@ -35,7 +35,7 @@ struct State {
     pending_bytes: usize,
     /// Whether a thread has panicked, so that some block never ends.
     is_abandoned: bool,
-    /// By buffer: what it holds after the blocks before `next`.
+    /// By buffer: the contents after the blocks before `next`.
     arrays: Vec<MergedArray>,
     results: Vec<BlockResult>,
     overlaps: Vec<(usize, Overlap)>,
@@ -55,7 +55,7 @@ pub(super) struct Merged {
 }
 
 impl BlockMerge {
-    /// No block has ended; by buffer, what it holds.
+    /// A merge before any block has ended; `memories` are the contents by buffer.
     pub fn new(memories: impl Iterator<Item = Memory>) -> Self {
         let arrays = memories.map(|memory| MergedArray { memory, owners: Owners::default() }).collect();
         let state = State {
@@ -83,7 +83,7 @@ impl BlockMerge {
         state
     }
 
-    /// A block has ended: its result, and what it wrote, by buffer.
+    /// Adds the result of a block that has ended, and its writes, by buffer.
     pub fn add(&self, block: u32, result: BlockResult, writes: Vec<BlockWrites>) {
         let mut state = self.state();
         state.pending_bytes = writes.iter().fold(state.pending_bytes, |sum, one| sum.saturating_add(one.bytes()));
@@ -134,7 +134,7 @@ impl BlockMerge {
 }
 
 impl State {
-    /// Puts what the next blocks left into the result.
+    /// Puts the writes of the next blocks into the result.
     fn merge(&mut self) {
         while let Some((result, writes)) = self.pending.remove(&self.next) {
             for (number, (array, mut writes)) in self.arrays.iter_mut().zip(writes).enumerate() {

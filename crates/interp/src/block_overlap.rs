@@ -23,7 +23,7 @@ pub(super) struct Overlap {
 }
 
 impl Owners {
-    /// Adds what a block wrote; gives the first bytes that another one wrote before, once.
+    /// Adds the writes of a block; returns the first bytes that another block wrote before, once.
     pub fn add(&mut self, block: u32, taken: &BlockWrites) -> Option<Overlap> {
         if self.is_told {
             return None;

@@ -115,7 +115,7 @@ fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> BlockResu
     left
 }
 
-/// Several blocks on several threads: what they left, and where they wrote the same bytes.
+/// Runs several blocks on several threads; returns their results, and where they wrote the same bytes.
 fn together(
     run: &Run<'_>,
     cx: &[Context<'_>],
@@ -309,7 +309,7 @@ fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements
     let tile = o.tile;
     let extent = o.extent();
     let wanted = tile.elem.bytes_of(extent[0].saturating_mul(extent[1]));
-    // A conv tile is given as its dense array, whatever rows and columns that has.
+    // A conv tile is given as its dense array, with any rows and columns.
     let fits = o.conv.is_some() || extent == [rows, cols];
     if !fits || elements.len() as u64 != wanted {
         let what = format!(

@@ -1,4 +1,4 @@
-//! A function made ready to run: a tree of operations whose operands are slots.
+//! A function compiled for execution: a tree of operations whose operands are slots.
 
 use super::micro::{MicroOp, MicroSupport, chip_space};
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
@@ -299,7 +299,7 @@ pub enum Support {
     Get(GetElement),
     // `dense<[…]>`: the vector and its numbers, one after the other.
     Dense { object: TileId, slot: TileSlot, bytes: Vec<u8> },
-    // SETFMATRIX: whatever is given stays until it is given again.
+    // SETFMATRIX: attributes stay until they are set again.
     Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
     PadValue { scalar: Option<Scalar>, attr: Option<Number> },
@@ -327,7 +327,7 @@ pub enum Support {
 #[derive(Debug)]
 pub struct InstTemplate {
     pub at: OpId,
-    /// The instruction, without operands; what runs every time does not look at it.
+    /// The instruction, without operands; the repeated path does not read it.
     pub inst: Box<Inst>,
     /// Tile operands in the form's order, destinations last.
     pub tiles: Vec<(Role, TileSlot)>,
@@ -425,7 +425,7 @@ impl Program {
         self.find_chains_after(None, code);
     }
 
-    /// The same after an instruction that may wait; tells which is the last one that may.
+    /// The same after an instruction that may wait; returns the last one that may.
     fn find_chains_after(&mut self, mut last: Option<usize>, code: &[Code]) -> Option<usize> {
         for c in code {
             match c {
@@ -466,7 +466,7 @@ impl Program {
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
             Type::Event => Var::Nothing,
             Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {
-                // Behind the elements stands of each whether it is defined.
+                // After the elements, a slot for each says whether it is defined.
                 Some(count) => {
                     let first = self.ints;
                     self.ints += 2 * count;

@@ -376,7 +376,7 @@ impl Compiler<'_> {
                 again: self.hands(op, at(When::Again)?)?,
                 leave: self.hands(op, at(When::Leave)?)?,
             })),
-            // Everything is compiled for every core, so that all of them agree on what lies where.
+            // Everything is compiled for every core, so that all of them agree on the addresses.
             Control::If(_) if self.is_skipped(id, op) => {
                 self.nested(op, op.blocks.first().copied().ok_or_else(|| lacks(op, "a block"))?)?;
                 let nothing = || (Vec::new(), Vec::new());

@@ -57,7 +57,7 @@ pub(super) fn run(
             }
             break;
         }
-        // All blocks see what they wrote since they met last.
+        // All blocks see the writes since the last grid barrier.
         end_all(&mut all, buffers, &merge, |_, _| BlockResult::default());
         all.iter_mut().filter_map(Cores::memories).flat_map(Memories::buffers_mut).for_each(|m| *m = Memory::default());
         warnings.extend(blocks::put_back(run, buffers, merge.finish()).1);
@@ -81,7 +81,7 @@ pub(super) fn run(
     blocks::put_back(run, buffers, merge.finish())
 }
 
-/// Every block leaves what it wrote.
+/// Puts the writes of every block into the result.
 fn end_all<'a>(
     all: &mut [Cores<'a>],
     buffers: &[Buffer],

@@ -59,14 +59,14 @@ pub struct Run<'a> {
     pub tracked: bool,
     /// The inputs of arguments, and of a listing.
     pub inputs: Vec<(ValueId, Input)>,
-    /// The tiles that are read when everything is done, each as one vector core sees it; with several blocks, those of
-    /// the highest one. Buffers come back without being asked for; asking for one reports its undefined bytes.
+    /// The tiles that are read at the end of the run, each as one vector core sees it; with several blocks, those of
+    /// the highest one. All buffers are returned; requesting one reports its undefined bytes.
     pub outputs: Vec<(ValueId, u8)>,
     /// Whether every instruction leaves a line.
     pub trace: bool,
     /// Whether it is recorded step by step.
     pub record: bool,
-    /// Whether instructions that follow each other may go through the data together; nothing but the time tells.
+    /// Whether instructions that follow each other may go through the data together. This affects only the time.
     pub fuses: bool,
     pub limits: Limits,
     /// The progress of the run, if it is reported.
@@ -80,7 +80,7 @@ pub struct Run<'a> {
 pub struct Limits {
     /// The steps of one block: operations, and rounds of loops.
     pub steps: u64,
-    /// The bytes of all memories of one block together, besides what is bound.
+    /// The bytes of all memories of one block together, besides bound buffers.
     pub memory: u64,
 }
 
@@ -134,7 +134,7 @@ pub enum Input {
     },
 }
 
-/// A tile that was asked for.
+/// A requested tile.
 #[derive(Clone, Debug)]
 pub struct TileOutput {
     pub value: ValueId,
@@ -195,7 +195,7 @@ pub struct TraceLine {
 pub struct TraceWrite {
     /// Its name; `NAME@1` on vector core 1.
     pub name: String,
-    /// A hash of its declared bytes, undefined ones told apart.
+    /// A hash of its declared bytes, which distinguishes undefined ones.
     pub hash: u64,
 }
 
@@ -205,7 +205,7 @@ pub struct Outcome {
     /// The error that stopped it, if any, and warnings, each once per operation.
     pub diagnostics: Vec<Diagnostic>,
     pub buffers: Vec<BufferOutput>,
-    /// The tiles that were asked for, in that order.
+    /// The requested tiles, in the order of the request.
     pub tiles: Vec<TileOutput>,
     /// The printed output, by block.
     pub printed: Vec<Printed>,

@@ -68,7 +68,7 @@ struct Liveness<'a> {
     /// By tile: whether its type gives its valid region.
     is_sized: Vec<bool>,
     tracked: bool,
-    /// By loop body: what it needs of what was there before it.
+    /// By loop body: the tiles whose earlier contents it needs.
     needs: FxHashMap<*const Code, Set>,
     /// The dead operands found, by instruction.
     dead: Vec<(usize, u32)>,
@@ -190,7 +190,7 @@ impl<'a> Liveness<'a> {
         object.and_then(|object| self.is_sized.get_mut(object)).into_iter().for_each(|is| *is = false);
     }
 
-    /// From what is needed after some operations to what is needed before them.
+    /// From the tiles that are live after some operations to those live before them.
     fn code(&mut self, code: &[Code], live: &mut Set, marks: bool) {
         for c in code.iter().rev() {
             match c {

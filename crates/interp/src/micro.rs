@@ -177,7 +177,7 @@ impl View<'_> {
         !self.memories.tracked || self.memories.get(id).is_some_and(|m| m.defined().has_all(at as usize, len))
     }
 
-    /// Writes bytes, each of which may be undefined; what is undefined becomes 0 in global memory.
+    /// Writes bytes, each of which may be undefined; undefined bytes become 0 in global memory.
     fn write(&mut self, place: Place, at: u64, bytes: &[u8], is_defined: bool) {
         self.note(place, at, bytes.len() as u64, Some(bytes));
         let id = self.id(place);

@@ -63,7 +63,7 @@ pub trait Observer {
     fn scalar(&mut self, at: Moment<'_>, space: Space, bytes: (u64, u64), writes: bool);
     /// Whether it looks at bytes, and not only at order operations.
     fn looks_at_bytes(&self) -> bool;
-    /// Bytes are touched on a pipe, by what is no tile instruction.
+    /// An operation that is no tile instruction touches bytes on a pipe.
     fn touched(&mut self, at: Moment<'_>, pipe: Pipe, bytes: Bytes);
     /// A vecscope ends, in which this happened.
     fn scoped(&mut self, at: Moment<'_>, log: &Log);
@@ -82,14 +82,14 @@ pub trait Observer {
 /// Makes an observer for a block.
 pub type Observe = dyn Fn(u32) -> Box<dyn Observer + Send> + Send + Sync;
 
-/// An order operation as code: nothing happens but that it is told.
+/// An order operation as code: its only effect is on the observer.
 pub(super) fn order(id: OpId, op: &Op, int: impl Fn(tessera_ir::Arg) -> Option<Int>) -> Code {
     let given = op.operands.first().and_then(|operand| int(operand.arg));
     Code::Support(id, Box::new(Support::Order(given)))
 }
 
 impl Exec<'_> {
-    /// The observer, for as long as it is told something.
+    /// Calls `tell` with the observer, if there is one.
     #[inline]
     fn tell_of(&mut self, op: OpId, tell: impl FnOnce(&mut (dyn Observer + Send), Moment<'_>, &Self)) {
         if let Some(mut observer) = self.observer.take() {
@@ -116,7 +116,7 @@ impl Exec<'_> {
         }
     }
 
-    /// An instruction is issued, on operands that it was made ready for.
+    /// An instruction is issued, on operands that it is compiled for.
     #[inline]
     pub fn observe_issue(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
         if self.observer.is_none() {

@@ -89,7 +89,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// `pto.tprint`: what is printed is an output, too.
+    /// `pto.tprint`: the printed contents are an output, too.
     pub fn watch_print(&mut self, slot: TileSlot) -> Result<(), Failure> {
         if let (Some(value), true) = (self.value_of(slot), self.watch.is_some()) {
             let region = self.region(value, slot, 0)?;
@@ -168,7 +168,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Before an instruction: an unbound buffer has whatever is loaded from it.
+    /// Before an instruction: an unbound buffer has all bytes that are loaded from it.
     pub fn watch_view(&mut self, site: &InstTemplate) -> Result<(), Failure> {
         let view = site.global.map(|slot| self.global(slot));
         let Some(view) = view.filter(|view| view.grows) else {
@@ -289,7 +289,7 @@ impl Exec<'_> {
         }
     }
 
-    /// Keeps a hash of what a tile holds.
+    /// Keeps a hash of a tile's contents.
     fn watch_contents(&mut self, slot: TileSlot) -> Result<(), Failure> {
         if self.watch.as_ref().is_none_or(|w| w.contents.is_none()) {
             return Ok(());

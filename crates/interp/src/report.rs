@@ -54,7 +54,7 @@ impl Exec<'_> {
         self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value)
     }
 
-    /// One note per operand: what it is while the instruction runs.
+    /// One note per operand: its value while the instruction runs.
     pub fn operand_notes(&self, at: OpId, inst: &Inst) -> Vec<String> {
         let op = self.cx.func.op(at);
         let mut notes = Vec::new();

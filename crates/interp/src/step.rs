@@ -52,7 +52,7 @@ impl Context<'_> {
     }
 }
 
-/// One block that runs, and what it leaves behind.
+/// One block that runs, and its results.
 pub struct Exec<'a> {
     pub cx: &'a Context<'a>,
     pub engine: Engine,
@@ -88,9 +88,9 @@ pub struct Exec<'a> {
     /// The number of instructions issued before the block began.
     pub began: u64,
     steps: u64,
-    /// The steps that progress has been told of.
+    /// The steps that were reported to `progress`.
     told: u64,
-    /// The steps at which the limit is looked at again.
+    /// The number of steps at which the limit is checked again.
     look: u64,
 }
 
