@@ -273,7 +273,7 @@ impl Product {
                 let dense = panels.wrapping_add(packed).cast::<f32>();
                 for row in 0..end - first {
                     let from = some.0.wrapping_add(row * rows.row);
-                    // SAFETY: a row of the left factor is contiguous, and the buffer has room for all rows.
+                    // SAFETY: a row of the left factor is contiguous, and the buffer has room for `together` rows of it.
                     unsafe { std::ptr::copy_nonoverlapping(from, dense.wrapping_add(row * pitch), *k) };
                 }
                 some = (dense.cast_const(), Rows { row: pitch, ..*rows });

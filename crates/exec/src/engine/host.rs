@@ -1,8 +1,8 @@
 //! Tiles in the memory of the program that runs the simulator, and memories that such a program holds pointers into.
 //!
-//! A caller who hands out pointers *fixes* the memories: they stay at one address of the host. A tile may then be given by
-//! a pointer ([`Root::Host`]): it lies in a fixed memory, or in memory of the caller's own, which he *lends* for the time
-//! of an instruction.
+//! A caller that hands out pointers *fixes* the memories: they stay at one address of the host. A tile may then be given
+//! by a pointer ([`Root::Host`]): it is in a fixed memory, or in the caller's own memory, which the caller *lends* for the
+//! time of an instruction.
 
 use super::tiles::TileId;
 use super::{Cache, Engine, OF_ALL, Place, Storage};
@@ -85,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// Forgets the caller's memory: from here on he may free it.
+    /// Forgets the caller's memory: from here on the caller may free it.
     #[inline]
     pub fn end_lending(&mut self) {
         for slot in 0..self.lent.len() {
