@@ -12,7 +12,7 @@ use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, TileType};
 use tessera_testkit::random::Random;
 
-/// A tile operand: elements of a row-major tile, of so many rows.
+/// A tile operand: its role, the element type and the number of rows of a row-major tile, and the contents.
 type Operand<'a> = (Role, Elem, u64, &'a [u8]);
 
 /// Issues an instruction on tiles with these contents, tracked or not, and gives what the destinations hold.
@@ -208,7 +208,7 @@ fn indices_pick_and_put_and_must_be_in_range() {
     }
 }
 
-/// What is scattered into a tile that was never written is defined where an index names it, and nowhere else.
+/// A scatter into a tile that was never written defines the elements that an index names, and no others.
 #[test]
 fn scattered_elements_become_defined() {
     let mut random = Random(23);

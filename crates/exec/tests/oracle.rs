@@ -45,7 +45,7 @@ const FORMS: &[(Opcode, &[Form])] = &[
     (Opcode::Tgather, &[Form::Plain]),
 ];
 
-/// What a profile does not have (rules.md: `tpack-profile`, `tinterleave-profile`; TINSERT out of Vec).
+/// Whether a profile lacks an instruction (rules.md: `tpack-profile`, `tinterleave-profile`; TINSERT out of Vec).
 fn absent(profile: Profile, op: Opcode, form: Form) -> bool {
     profile == Profile::A2a3
         && (matches!(op, Opcode::Tpack | Opcode::Tinterleave | Opcode::Tdeinterleave)

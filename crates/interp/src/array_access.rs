@@ -1,7 +1,9 @@
-//! What a kernel may do with its arrays: found once, for all blocks, by following pointers and views through the program.
+//! Array access analysis: how a kernel may access its arrays. It follows pointers and views through the program, once
+//! for all blocks.
 //!
-//! Blocks on several threads read an array that no block writes where it is. Of any other each thread has an overlay
-//! ([`Memory::block_view`](tessera_kernels::memory::Memory::block_view)), which refuses what is not found here.
+//! Blocks on several threads read an array that no block writes in place. For any other array each thread has an
+//! overlay ([`Memory::block_view`](tessera_kernels::memory::Memory::block_view)), which refuses accesses not found
+//! here.
 
 use super::Run;
 use super::blocks::Buffer;
@@ -13,7 +15,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Effect, Role};
 use tessera_kernels::memory::ArrayAccess;
 
-/// By buffer: what the kernel may do with it.
+/// By buffer: the accesses that the kernel may make.
 pub(super) fn accesses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) -> Vec<ArrayAccess> {
     let mut accesses = vec![ArrayAccess::default(); buffers.len()];
     for program in cx.iter().map(|cx| cx.program) {
@@ -46,7 +48,7 @@ pub(super) fn accesses(run: &Run<'_>, cx: &[Context<'_>], buffers: &[Buffer]) ->
     accesses
 }
 
-/// Where pointers and views go, and what is done with what they point to.
+/// The flow of pointers and views, and the accesses to the arrays that they point to.
 struct PointerUses {
     flows: Vec<(GlobalSlot, GlobalSlot)>,
     touches: Vec<(GlobalSlot, ArrayAccess)>,
@@ -84,7 +86,7 @@ impl PointerUses {
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
                 },
                 Code::Micro(op) => {
-                    // The first operand of a transfer is its source; what is stored may be combined with what is there.
+                    // The first operand of a transfer is its source; a store may combine with the old contents.
                     let globals = op.args.iter().enumerate().filter_map(|(n, var)| match var {
                         MicroVar::Global(slot) => Some((n, *slot)),
                         _ => None,

@@ -16,13 +16,13 @@ use tessera_kernels::memory::{BlockWrites, Memory};
 /// A block whose writes take more bytes than this, together with those of others, waits until they are in the result.
 const PENDING: usize = 64 << 20;
 
-/// So many bytes of a log go into the result at once when it is the block's turn.
+/// A log of at least this number of bytes goes into the result at once when it is the block's turn.
 const LOG_IN_TURN: usize = 1 << 20;
 
 /// A block with a log of more bytes than this waits for its turn.
 const LOG: usize = 8 << 20;
 
-/// What blocks leave, from the first one on.
+/// The merge of the blocks' results, from the first block on.
 pub(super) struct BlockMerge {
     state: Mutex<State>,
     changed: Condvar,
@@ -35,7 +35,7 @@ struct State {
     pending_bytes: usize,
     /// Whether a thread has panicked, so that some block never ends.
     is_abandoned: bool,
-    /// By buffer: what it holds after the blocks before `next`.
+    /// By buffer: the contents after the blocks before `next`.
     arrays: Vec<MergedArray>,
     results: Vec<BlockResult>,
     overlaps: Vec<(usize, Overlap)>,
@@ -46,7 +46,7 @@ struct MergedArray {
     owners: Owners,
 }
 
-/// What all blocks leave together.
+/// The merged results of all blocks.
 pub(super) struct Merged {
     /// By buffer.
     pub memories: Vec<Memory>,
@@ -55,7 +55,7 @@ pub(super) struct Merged {
 }
 
 impl BlockMerge {
-    /// No block has ended; by buffer, what it holds.
+    /// A merge before any block has ended; `memories` are the contents by buffer.
     pub fn new(memories: impl Iterator<Item = Memory>) -> Self {
         let arrays = memories.map(|memory| MergedArray { memory, owners: Owners::default() }).collect();
         let state = State {
@@ -83,7 +83,7 @@ impl BlockMerge {
         state
     }
 
-    /// A block has ended: its result, and what it wrote, by buffer.
+    /// Adds the result of a block that has ended, and its writes, by buffer.
     pub fn add(&self, block: u32, result: BlockResult, writes: Vec<BlockWrites>) {
         let mut state = self.state();
         state.pending_bytes = writes.iter().fold(state.pending_bytes, |sum, one| sum.saturating_add(one.bytes()));
@@ -95,7 +95,7 @@ impl BlockMerge {
         self.changed.notify_all();
     }
 
-    /// What a block has combined with an array goes into the result early where it is much.
+    /// Puts a block's combinations with an array into the result early if their log is large.
     pub fn combine_early(&self, block: u32, array: usize, memory: &mut Memory) {
         if memory.logged() < LOG_IN_TURN {
             return;
@@ -125,7 +125,7 @@ impl BlockMerge {
         Guard(self)
     }
 
-    /// What the blocks left, in their order.
+    /// The merged results of the blocks, in block order.
     pub fn finish(self) -> Merged {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let memories = state.arrays.into_iter().map(|array| array.memory).collect();
@@ -134,7 +134,7 @@ impl BlockMerge {
 }
 
 impl State {
-    /// Puts what the next blocks left into the result.
+    /// Puts the writes of the next blocks into the result.
     fn merge(&mut self) {
         while let Some((result, writes)) = self.pending.remove(&self.next) {
             for (number, (array, mut writes)) in self.arrays.iter_mut().zip(writes).enumerate() {

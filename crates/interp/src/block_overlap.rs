@@ -7,7 +7,7 @@ use tessera_ir::{OpId, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_kernels::memory::{BlockWrites, Writers};
 
-/// Which block wrote which bytes of a buffer.
+/// For each written byte of a buffer, the block that wrote it.
 #[derive(Default)]
 pub(super) struct Owners {
     /// By first byte: the end, and the block.
@@ -23,7 +23,7 @@ pub(super) struct Overlap {
 }
 
 impl Owners {
-    /// Adds what a block wrote; gives the first bytes that another one wrote before, once.
+    /// Adds the writes of a block; returns the first bytes that another block wrote before, once.
     pub fn add(&mut self, block: u32, taken: &BlockWrites) -> Option<Overlap> {
         if self.is_told {
             return None;

@@ -1,7 +1,7 @@
 //! Blocks: several at once, each on memories of its own.
 //!
 //! A block sees the global buffers as they were before the kernel, plus its own writes, which go to an overlay
-//! ([`Memory::block_view`]). What a block wrote is put into the result in block order ([`BlockMerge`]).
+//! ([`Memory::block_view`]). A block's writes are put into the result in block order ([`BlockMerge`]).
 
 use super::array_access::accesses;
 use super::block_merge::{BlockMerge, Merged};
@@ -28,7 +28,7 @@ pub(super) struct Buffer {
     pub grows: bool,
 }
 
-/// What one block leaves behind.
+/// The result of one block.
 #[derive(Default)]
 pub(super) struct BlockResult {
     pub failure: Option<Failure>,
@@ -45,7 +45,7 @@ impl BlockResult {
     }
 }
 
-/// Runs a program, its blocks on so many threads at most.
+/// Runs a program, its blocks on `threads` threads at most.
 pub fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
     let processes = Process::all(run.func);
     let compiled =
@@ -75,7 +75,7 @@ pub fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
     Ok(outcome(run, buffers, left, overlaps))
 }
 
-/// What never changes while the processes of a kernel run.
+/// The contexts of the processes of a kernel, which never change while these run.
 pub(super) fn contexts<'a>(
     run: &Run<'a>,
     processes: &[Process],
@@ -115,7 +115,7 @@ fn alone(run: &Run<'_>, cx: &[Context<'_>], buffers: &mut [Buffer]) -> BlockResu
     left
 }
 
-/// Several blocks on several threads: what they left, and where they wrote the same bytes.
+/// Runs several blocks on several threads; returns their results, and where they wrote the same bytes.
 fn together(
     run: &Run<'_>,
     cx: &[Context<'_>],
@@ -156,10 +156,11 @@ fn together(
     put_back(run, buffers, merge.finish())
 }
 
-/// How blocks have a buffer: what they may do with it, and its length.
+/// A block's view of a buffer: the accesses that it may make, and the length.
 pub(super) type View = (ArrayAccess, usize);
 
-/// Makes buffers ready for blocks that do so with them. What no block reads goes to the merge, which changes it in place.
+/// Prepares buffers for blocks that make these accesses. A buffer that no block reads moves to the merge, which
+/// changes it in place.
 pub(super) fn share(buffers: &mut [Buffer], accesses: &[ArrayAccess]) -> (Vec<View>, BlockMerge) {
     let views = buffers.iter().zip(accesses).map(|(buffer, access)| (*access, buffer.memory.bytes().len())).collect();
     let merged = buffers.iter_mut().zip(accesses).map(|(buffer, access)| {
@@ -193,7 +194,7 @@ fn one(run: &Run<'_>, cores: &mut Cores<'_>, buffers: &[Buffer], block: u32) -> 
     left_by(run, cores, block, result)
 }
 
-/// What a block leaves behind, after it ended or failed.
+/// The result of a block, after it ended or failed.
 pub(super) fn left_by(run: &Run<'_>, cores: &mut Cores<'_>, block: u32, result: Result<(), Failure>) -> BlockResult {
     let mut left = BlockResult::default();
     if let Some(progress) = &run.progress {
@@ -308,7 +309,7 @@ fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements
     let tile = o.tile;
     let extent = o.extent();
     let wanted = tile.elem.bytes_of(extent[0].saturating_mul(extent[1]));
-    // A conv tile is given as its dense array, whatever rows and columns that has.
+    // A conv tile is given as its dense array, with any rows and columns.
     let fits = o.conv.is_some() || extent == [rows, cols];
     if !fits || elements.len() as u64 != wanted {
         let what = format!(

@@ -1,4 +1,4 @@
-//! A function made ready to run: a tree of operations whose operands are slots.
+//! A function compiled for execution: a tree of operations whose operands are slots.
 
 use super::micro::{MicroOp, MicroSupport, chip_space};
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
@@ -29,19 +29,19 @@ macro_rules! slots {
     )*};
 }
 slots! {
-    /// Where an integer is.
+    /// The slot of an integer.
     IntSlot Int int;
-    /// Where a tile's object is named.
+    /// The slot that names a tile's object.
     TileSlot Tile tile;
-    /// Where a pointer or view is.
+    /// The slot of a pointer or view.
     GlobalSlot Global global;
-    /// Where a register, a mask or the state of a stream is.
+    /// The slot of a register, a mask or the state of a stream.
     MicroSlot Micro micro;
 }
 pub use tessera_exec::engine::TileId;
 
 impl IntSlot {
-    /// So many further on.
+    /// The slot `n` further on.
     pub fn plus(self, n: u32) -> IntSlot {
         IntSlot(self.0 + n)
     }
@@ -61,14 +61,14 @@ pub struct Scalar {
     pub ty: Option<ScalarType>,
 }
 
-/// Where a value is, by kind.
+/// The slot of a value, by kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Var {
     Int(IntSlot),
     Tile(TileSlot),
     Global(GlobalSlot),
     Micro(MicroSlot),
-    /// So many numbers from this one on: ids of flags.
+    /// Consecutive integer slots, the first one and their number: ids of flags.
     Ids(IntSlot, u32),
     /// An event, which is nothing.
     Nothing,
@@ -138,7 +138,7 @@ pub struct Window {
     pub result: Option<TileId>,
     pub row: Int,
     pub col: Int,
-    /// What is valid of it, where that is written.
+    /// The valid extents, if they are written.
     pub valid: [Option<Int>; 2],
 }
 
@@ -195,7 +195,7 @@ pub enum Code {
     Support(OpId, Box<Support>),
     // An instruction below the tile level.
     Micro(Box<MicroOp>),
-    // What cores do with each other.
+    // Communication between cores.
     CoreSyncOp(OpId, Box<CoreSyncOp>),
 }
 
@@ -209,16 +209,16 @@ pub struct Channel {
     pub slot_size: u64,
     pub split: u8,
     pub name: String,
-    /// Where the slots lie in the consumer's memory.
+    /// The address of the slots in the consumer's memory.
     pub base: u64,
-    /// Where in the pool pushed tiles wait.
+    /// The offset in the pool at which pushed tiles wait.
     pub stage: u64,
     /// The first byte of the slots in global memory, behind the pointer that `initialize` is given.
     pub offset: u64,
 }
 
 impl Channel {
-    /// What rows and columns are divided by between the vector cores.
+    /// The divisors of rows and columns between the vector cores.
     pub fn division(&self) -> [u64; 2] {
         match self.split {
             1 => [2, 1],
@@ -231,7 +231,7 @@ impl Channel {
 #[derive(Debug)]
 pub struct Push {
     pub channel: usize,
-    /// Which push of the FIFO's it is, in the text.
+    /// The number of the push among those of the FIFO, in the text.
     pub number: usize,
     pub src: TileSlot,
     /// The tile that waits in a slot.
@@ -299,7 +299,7 @@ pub enum Support {
     Get(GetElement),
     // `dense<[…]>`: the vector and its numbers, one after the other.
     Dense { object: TileId, slot: TileSlot, bytes: Vec<u8> },
-    // SETFMATRIX: whatever is given stays until it is given again.
+    // SETFMATRIX: attributes stay until they are set again.
     Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
     PadValue { scalar: Option<Scalar>, attr: Option<Number> },
@@ -319,7 +319,7 @@ pub enum Support {
     NewIds(IntSlot, u32),
     // Vecscopes, and pointers on the chip of a micro program.
     Micro(MicroSupport),
-    // An order operation, with its id; only for whoever observes.
+    // An order operation, with its id; present only if the run is observed.
     Order(Option<Int>),
 }
 
@@ -327,7 +327,7 @@ pub enum Support {
 #[derive(Debug)]
 pub struct InstTemplate {
     pub at: OpId,
-    /// The instruction, without operands; what runs every time does not look at it.
+    /// The instruction, without operands; the repeated path does not read it.
     pub inst: Box<Inst>,
     /// Tile operands in the form's order, destinations last.
     pub tiles: Vec<(Role, TileSlot)>,
@@ -337,22 +337,22 @@ pub struct InstTemplate {
     pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.
     pub init: Option<TileSlot>,
-    /// Does it take attributes that SETFMATRIX left?
+    /// Whether it takes attributes that SETFMATRIX set.
     pub is_configured: bool,
-    /// Does the valid region of its destination become the declared area?
+    /// Whether the valid region of its destination becomes the declared area.
     pub expands: bool,
-    /// Does nothing but its tiles decide what it does?
+    /// Whether its tiles alone decide its effect.
     pub only_tiles: bool,
-    /// How the instruction binds its destination to its source, and the two.
+    /// The kind of binding of its destination to its source, and the two.
     pub binds: Option<(Bind, TileSlot, TileSlot)>,
-    /// Is it one of several in a row whose bytes may wait for each other?
+    /// Whether it is one of several in a row whose bytes may wait for each other.
     pub may_wait: bool,
-    /// By tile operand, a bit each: nobody needs what it holds after this instruction.
+    /// By tile operand, a bit each: the operand is dead after this instruction.
     pub dead: u32,
 }
 
 impl InstTemplate {
-    /// Does it do no more than what its tiles say to their contents?
+    /// Whether its only effect is on the contents of its tiles.
     fn is_simple(&self) -> bool {
         self.init.is_none() && self.binds.is_none() && !self.expands
     }
@@ -364,11 +364,11 @@ pub struct ObjectInfo {
     pub value: ValueId,
     pub tile: Tile,
     pub conv: Option<ConvType>,
-    /// Where placement put it; otherwise it lies in the pool.
+    /// The address that placement chose; without one it is in the pool.
     pub address: Option<u64>,
-    /// Where in the pool it lies.
+    /// Its offset in the pool.
     pub pool: u64,
-    /// Is it the value's own tile, and not one in a slot of a FIFO?
+    /// Whether it is the value's own tile, and not one in a slot of a FIFO.
     pub is_own: bool,
 }
 
@@ -386,14 +386,14 @@ pub struct Program {
     pub vars: Vec<Var>,
     pub pool: u64,
     pub channels: Vec<Channel>,
-    /// How many caches it needs besides those of its instructions.
+    /// The number of caches that it needs besides those of its instructions.
     pub moves: usize,
     /// Addresses that a first TASSIGN gives to tiles that exist from the start.
     pub bound: Vec<(TileId, i64)>,
 }
 
 impl Code {
-    /// Is it the same whether the bytes of instructions before it are there or not?
+    /// Whether its effect does not depend on the bytes that earlier instructions wrote.
     #[inline]
     pub fn reads_no_bytes(&self) -> bool {
         match self {
@@ -413,7 +413,7 @@ impl Code {
                     | Support::Order(_)
             ),
             Code::For(_) | Code::While(_) | Code::CoreSyncOp(..) => false,
-            // What the branches of an `if` do is asked there.
+            // The branches of an `if` are checked on their own.
             _ => true,
         }
     }
@@ -425,7 +425,7 @@ impl Program {
         self.find_chains_after(None, code);
     }
 
-    /// The same after an instruction that may wait; tells which is the last one that may.
+    /// The same after an instruction that may wait; returns the last one that may.
     fn find_chains_after(&mut self, mut last: Option<usize>, code: &[Code]) -> Option<usize> {
         for c in code {
             match c {
@@ -466,7 +466,7 @@ impl Program {
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
             Type::Event => Var::Nothing,
             Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {
-                // Behind the elements stands of each whether it is defined.
+                // After the elements, a slot for each says whether it is defined.
                 Some(count) => {
                     let first = self.ints;
                     self.ints += 2 * count;
@@ -493,7 +493,7 @@ impl Scalar {
     }
 }
 
-/// What an integer slot holds of a number of this type.
+/// The bits of a number of this type in an integer slot.
 pub fn slot_bits(number: Number, ty: ScalarType) -> i64 {
     match (number, ty) {
         (Number::Float(v), _) => v.to_bits() as i64,

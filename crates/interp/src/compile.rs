@@ -74,7 +74,7 @@ struct Compiler<'a> {
     /// Integers that are the same whenever the program runs.
     constants: scalar::Constants,
     process: Process,
-    /// Is somebody told of order operations?
+    /// Whether order operations are observed.
     observed: bool,
     /// By operation: the kind of core that runs it.
     cores: Vec<Option<Core>>,
@@ -187,8 +187,8 @@ impl Compiler<'_> {
         self.var(self.result(op)?).int().ok_or_else(|| lacks(op, "a scalar result"))
     }
 
-    /// What one edge of control flow hands over. What a loop hands to its own blocks goes through the buffer of the
-    /// carried tile, where it has one.
+    /// The values that one edge of control flow passes on. A tile that a loop passes to its own blocks goes through
+    /// the buffer of the carried tile, if it has one.
     fn hands(&mut self, op: &Op, edge: Edge<'_>) -> Result<Vec<BlockArgCopy>, Failure> {
         let mut hands = Vec::new();
         for (to, from) in edge.pairs() {
@@ -215,7 +215,7 @@ impl Compiler<'_> {
         Ok(hands)
     }
 
-    /// What is done with an array of ids of flags (sync.md 2), a local array or a struct (isa/today.md 4.3).
+    /// The operation on an array of ids of flags (sync.md 2), a local array or a struct (isa/today.md 4.3).
     fn ids(&self, op: &Op) -> Result<Option<Support>, Failure> {
         let array = op.operands.first().and_then(|o| o.arg.value());
         let slots = array.and_then(|v| self.ty(v).stack_slots());
@@ -376,7 +376,7 @@ impl Compiler<'_> {
                 again: self.hands(op, at(When::Again)?)?,
                 leave: self.hands(op, at(When::Leave)?)?,
             })),
-            // Everything is compiled for every core, so that all of them agree on what lies where.
+            // Everything is compiled for every core, so that all of them agree on the addresses.
             Control::If(_) if self.is_skipped(id, op) => {
                 self.nested(op, op.blocks.first().copied().ok_or_else(|| lacks(op, "a block"))?)?;
                 let nothing = || (Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ use tessera_isa::profile::Profile;
 use tessera_kernels::memory::{ArrayAccess, Memories, Memory};
 use tessera_kernels::{Failure, MemoryId, failure};
 
-/// May blocks of the function meet?
+/// Whether blocks of the function may meet at a grid barrier.
 pub(super) fn is_met(func: &Func, profile: Profile) -> bool {
     let meets = |op: &tessera_ir::Op| op.token().is_some() && op.known_attrs().int(AttrName::FftsMode) == Some(0);
     profile == Profile::A2a3 && func.ops.iter().any(meets)
@@ -57,7 +57,7 @@ pub(super) fn run(
             }
             break;
         }
-        // All blocks see what they wrote since they met last.
+        // All blocks see the writes since the last grid barrier.
         end_all(&mut all, buffers, &merge, |_, _| BlockResult::default());
         all.iter_mut().filter_map(Cores::memories).flat_map(Memories::buffers_mut).for_each(|m| *m = Memory::default());
         warnings.extend(blocks::put_back(run, buffers, merge.finish()).1);
@@ -81,7 +81,7 @@ pub(super) fn run(
     blocks::put_back(run, buffers, merge.finish())
 }
 
-/// Every block leaves what it wrote.
+/// Puts the writes of every block into the result.
 fn end_all<'a>(
     all: &mut [Cores<'a>],
     buffers: &[Buffer],
@@ -108,7 +108,8 @@ fn advance(all: &mut [Cores<'_>], results: &mut [Result<bool, Failure>], threads
     });
 }
 
-/// Do all cores of a kind stand at a meeting? Then each gets its token.
+/// Completes each meeting to which all cores of a kind have come: each core gets its token. Returns whether there was
+/// one.
 fn meet(all: &mut [Cores<'_>]) -> bool {
     let mut any = false;
     for kind in 0..2 {

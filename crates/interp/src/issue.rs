@@ -1,4 +1,4 @@
-//! Issuing tile instructions: what was made ready for the same operands runs straight away.
+//! Issuing tile instructions: an instruction that is compiled for the same operands runs at once.
 
 use super::code::InstTemplate;
 use super::step::{Exec, Stop};
@@ -26,13 +26,13 @@ impl Exec<'_> {
         })
     }
 
-    /// May the bytes of instructions wait for those of the next ones? Nobody looks at them in between.
+    /// Whether the bytes of instructions may wait for those of the next ones: nothing reads them in between.
     #[inline]
     fn fuses(&self) -> bool {
         self.cx.fuses && self.watch.is_none() && self.trace.is_none()
     }
 
-    /// Issues an instruction that may wait: it has no more to it than its tiles and what is done to them.
+    /// Issues an instruction that may wait: its only effect is on the contents of its tiles.
     fn defer(&mut self, index: usize, site: &InstTemplate) -> Result<(), Stop> {
         self.engine.issued += 1;
         if !site.results.is_empty() {
@@ -97,7 +97,7 @@ impl Exec<'_> {
         }
     }
 
-    /// Runs the instruction that was made ready, and tells what there is to tell.
+    /// Runs the compiled instruction, and reports its findings.
     #[inline]
     fn finish(&mut self, index: usize, site: &InstTemplate) -> Result<(), Stop> {
         let start = self.engine.start(index, site.global.map(|slot| self.global(slot)))?;
@@ -164,7 +164,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// What changes from one time to the next; opcode, form, types and attributes are the site's.
+    /// Makes the key of the operands, which change from one time to the next; opcode, form, types and attributes are
+    /// the site's.
     #[inline]
     fn make_key(&mut self, site: &InstTemplate) {
         let mut key = std::mem::take(&mut self.engine.key);
@@ -228,7 +229,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Asks the rules; an error stops the program, a warning is kept.
+    /// Checks the rules; an error stops the program, a warning is kept.
     pub fn legal(&mut self, at: OpId, inst: &Inst) -> Result<(), Failure> {
         for fault in tessera_check::check(inst) {
             let is_error = fault.is_error();

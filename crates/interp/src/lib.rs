@@ -53,34 +53,34 @@ pub struct Run<'a> {
     pub func: &'a Func,
     pub profile: Profile,
     pub placement: &'a Placement,
-    /// How often the kernel runs, at least once.
+    /// The number of times that the kernel runs, at least once.
     pub blocks: u32,
     /// Whether defined bits are kept.
     pub tracked: bool,
-    /// What is bound to arguments, and to the inputs of a listing.
+    /// The inputs of arguments, and of a listing.
     pub inputs: Vec<(ValueId, Input)>,
-    /// The tiles that are read when everything is done, each as one vector core sees it; with several blocks, those of
-    /// the highest one. Buffers come back without being asked for; asking for one reports its undefined bytes.
+    /// The tiles that are read at the end of the run, each as one vector core sees it; with several blocks, those of
+    /// the highest one. All buffers are returned; requesting one reports its undefined bytes.
     pub outputs: Vec<(ValueId, u8)>,
     /// Whether every instruction leaves a line.
     pub trace: bool,
     /// Whether it is recorded step by step.
     pub record: bool,
-    /// Whether instructions that follow each other may go through the data together; nothing but the time tells.
+    /// Whether instructions that follow each other may go through the data together. This affects only the time.
     pub fuses: bool,
     pub limits: Limits,
-    /// Where it tells how far it is.
+    /// The progress of the run, if it is reported.
     pub progress: Option<Arc<Progress>>,
-    /// Who is told, block by block, what happens.
+    /// Makes the observer of each block, if the run is observed.
     pub observe: Option<Arc<Observe>>,
 }
 
-/// How much a run may do and hold before it is stopped.
+/// Limits on the work and the memory of a run, at which it is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The steps of one block: operations, and rounds of loops.
     pub steps: u64,
-    /// The bytes of all memories of one block together, besides what is bound.
+    /// The bytes of all memories of one block together, besides bound buffers.
     pub memory: u64,
 }
 
@@ -90,7 +90,7 @@ impl Default for Limits {
     }
 }
 
-/// How far a run is; another thread may look, and may stop it.
+/// The progress of a run; another thread may read it, and may stop the run.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Steps of all blocks, now and then.
@@ -100,7 +100,7 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
-/// What is bound to a value before the program runs.
+/// The value bound to an argument or input before the program runs.
 #[derive(Clone, Debug)]
 pub enum Input {
     Scalar(Number),
@@ -134,7 +134,7 @@ pub enum Input {
     },
 }
 
-/// A tile that was asked for.
+/// A requested tile.
 #[derive(Clone, Debug)]
 pub struct TileOutput {
     pub value: ValueId,
@@ -150,7 +150,7 @@ pub struct BufferOutput {
     pub bytes: Vec<u8>,
 }
 
-/// What `pto.tprint` or `pto.print` printed.
+/// The output of `pto.tprint` or `pto.print`.
 #[derive(Clone, Debug)]
 pub struct Printed {
     pub op: OpId,
@@ -179,7 +179,7 @@ pub enum PrintedValue {
 /// One instruction of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceLine {
-    /// How many instructions of the block ran before.
+    /// The number of instructions of the block that ran before.
     pub index: u64,
     pub block: u32,
     pub op: OpId,
@@ -195,27 +195,27 @@ pub struct TraceLine {
 pub struct TraceWrite {
     /// Its name; `NAME@1` on vector core 1.
     pub name: String,
-    /// A hash of its declared bytes, undefined ones told apart.
+    /// A hash of its declared bytes, which distinguishes undefined ones.
     pub hash: u64,
 }
 
-/// What a run comes to. With an error there are no outputs.
+/// The result of a run. With an error there are no outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The error that stopped it, if any, and warnings, each once per operation.
     pub diagnostics: Vec<Diagnostic>,
     pub buffers: Vec<BufferOutput>,
-    /// The tiles that were asked for, in that order.
+    /// The requested tiles, in the order of the request.
     pub tiles: Vec<TileOutput>,
-    /// What was printed, by block.
+    /// The printed output, by block.
     pub printed: Vec<Printed>,
     pub trace: Vec<TraceLine>,
-    /// By block, where somebody wants to know; what ran before an error too.
+    /// By block, if the run is recorded; includes the steps before an error.
     pub recorded: Vec<Recorded>,
 }
 
 impl Outcome {
-    /// Did an error stop the run?
+    /// Whether an error stopped the run.
     pub fn failed(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
@@ -232,7 +232,7 @@ pub fn run(run: Run<'_>) -> Outcome {
     run_on(std::thread::available_parallelism().map_or(1, |n| n.get()), run)
 }
 
-/// Runs a program, its blocks on so many threads at most; nothing but the time tells.
+/// Runs a program, its blocks on `threads` threads at most. The number of threads affects only the time.
 pub fn run_on(threads: usize, run: Run<'_>) -> Outcome {
     blocks::run(run, threads).unwrap_or_else(Outcome::from)
 }

@@ -1,9 +1,9 @@
-//! Which tiles nobody needs any more, by instruction: what goes through the data together does not write them
-//! ([`InstTemplate::dead`]).
+//! Liveness of tiles: finds, by instruction, the operands that are dead after it. Instructions that go through the
+//! data together do not write these ([`InstTemplate::dead`]).
 //!
-//! A tile is followed where its bytes are nobody else's: it is named by one value only, has one place, and no tile with an
-//! address meets it. Undefined bytes of tiles that placement put where it had been are not read where somebody keeps track of
-//! them; where nobody does, such tiles are not followed either.
+//! A tile is followed if it does not share its bytes: only one value names it, it has one place, and no tile with an
+//! address overlaps it. Placement may put another tile at the bytes of a tile that has ended. If definedness is
+//! tracked, the later tile's undefined bytes are not read; otherwise such tiles are not followed either.
 
 use super::code::*;
 use rustc_hash::FxHashMap;
@@ -65,12 +65,12 @@ struct Liveness<'a> {
     objects: &'a [ObjectInfo],
     /// By slot: the tile that it names, where it is followed.
     named: Vec<Option<usize>>,
-    /// By tile: does its type say what of it is valid?
+    /// By tile: whether its type gives its valid region.
     is_sized: Vec<bool>,
     tracked: bool,
-    /// By loop body: what it needs of what was there before it.
+    /// By loop body: the tiles whose earlier contents it needs.
     needs: FxHashMap<*const Code, Set>,
-    /// What was found, by instruction.
+    /// The dead operands found, by instruction.
     dead: Vec<(usize, u32)>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Liveness<'a> {
         object.and_then(|object| self.is_sized.get_mut(object)).into_iter().for_each(|is| *is = false);
     }
 
-    /// From what is needed after some operations to what is needed before them.
+    /// From the tiles that are live after some operations to those live before them.
     fn code(&mut self, code: &[Code], live: &mut Set, marks: bool) {
         for c in code.iter().rev() {
             match c {
@@ -228,7 +228,7 @@ impl<'a> Liveness<'a> {
         }
     }
 
-    /// What a body needs of what was there before it; it may run any number of times.
+    /// The tiles whose earlier contents a body needs; it may run any number of times.
     fn needs_of(&mut self, body: &[Code]) -> Set {
         if let Some(needs) = self.needs.get(&body.as_ptr()).filter(|_| !body.is_empty()) {
             return needs.clone();
@@ -265,7 +265,7 @@ impl<'a> Liveness<'a> {
         if marks && dead != 0 && site.may_wait {
             self.dead.push((index, dead));
         }
-        // What only may be spoilt is as it was where nobody keeps track.
+        // An operand that is only clobbered stays live: if definedness is not tracked, it keeps its old contents.
         for (_, object, _) in each().filter(|(_, _, touch)| touch.effect == Effect::Write && touch.covers) {
             live.remove(object);
         }
@@ -276,7 +276,8 @@ impl<'a> Liveness<'a> {
     }
 }
 
-/// Stops following tiles that share bytes with others: with one that has an address, or where nobody keeps track with any.
+/// Stops following tiles that share bytes with others: with one that has an address, or, if definedness is not
+/// tracked, with any.
 fn meet(program: &Program, placement: &Placement, tracked: bool, is_followed: &mut [bool]) {
     struct Range {
         loc: usize,
@@ -304,7 +305,8 @@ fn meet(program: &Program, placement: &Placement, tracked: bool, is_followed: &m
         let is = range.object.and_then(|object| is_followed.get_mut(object));
         is.into_iter().for_each(|is| *is = false);
     };
-    // How far all before a range go, and those with an address; then where all after it begin.
+    // The end of all ranges before the current one, and of those with an address; in the second pass, the start of
+    // those after it.
     let (mut loc, mut all, mut manual) = (usize::MAX, 0, 0);
     for range in &ranges {
         if range.loc != loc {

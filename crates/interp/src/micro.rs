@@ -16,7 +16,7 @@ use tessera_kernels::{Failure, MemoryId, failure, internal_error, on_core};
 use tessera_micro::run::{Core, Made, Memory, Place, Specials, Value};
 use tessera_micro::{Align, Call, Inst, Mask, Reg, Space, Ty};
 
-/// Where an operand or a result of a micro instruction is.
+/// An operand or a result of a micro instruction.
 #[derive(Clone, Copy, Debug)]
 pub enum MicroVar {
     Int(Int),
@@ -48,13 +48,13 @@ pub struct ChipAccess {
     pub ty: ScalarType,
 }
 
-/// What micro programs do besides micro instructions.
+/// The operations of micro programs other than micro instructions.
 #[derive(Debug)]
 pub enum MicroSupport {
     /// A vecscope begins, or ends.
     Begin,
     End,
-    /// An address that stays, or moves by so many units of bytes.
+    /// An address that stays, or moves by a number of units, whose size is given in bytes.
     Move {
         to: IntSlot,
         from: Int,
@@ -68,7 +68,7 @@ pub enum MicroSupport {
     Store(ChipAccess, Int),
 }
 
-/// What a register slot holds.
+/// The contents of a register slot.
 #[derive(Clone, Debug, Default)]
 pub enum MicroValue {
     #[default]
@@ -137,10 +137,10 @@ struct View<'a> {
     core: u8,
     /// The global buffers of the operands, and whether they may grow.
     globals: SmallVec<[(u32, bool); 2]>,
-    /// How many undefined bytes went to global memory.
+    /// The number of undefined bytes that went to global memory.
     undefined: u64,
     failed: Option<Failure>,
-    /// What is touched, where somebody looks for races.
+    /// The accesses, if an observer looks for races.
     touched: Option<RefCell<Vec<Touched>>>,
 }
 
@@ -177,7 +177,7 @@ impl View<'_> {
         !self.memories.tracked || self.memories.get(id).is_some_and(|m| m.defined().has_all(at as usize, len))
     }
 
-    /// Writes bytes, each of which may be undefined; what is undefined becomes 0 in global memory.
+    /// Writes bytes, each of which may be undefined; undefined bytes become 0 in global memory.
     fn write(&mut self, place: Place, at: u64, bytes: &[u8], is_defined: bool) {
         self.note(place, at, bytes.len() as u64, Some(bytes));
         let id = self.id(place);

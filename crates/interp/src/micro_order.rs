@@ -1,4 +1,4 @@
-//! What a vecscope does, for whoever looks for races: its accesses, and the values that make one wait for another
+//! The log of a vecscope for race detection: its accesses, and the values that make one wait for another
 //! (micro/model.md 8).
 
 use super::code::{BlockArgCopy, Code, Int, IntSlot, MicroSlot, Support};
@@ -22,7 +22,7 @@ pub struct ScopeLog {
     /// By slot: the node of its value, one more.
     ints: Vec<u32>,
     micros: Vec<u32>,
-    /// How many loops are around the vecscope.
+    /// The number of loops around the vecscope.
     depth: usize,
 }
 
@@ -71,7 +71,7 @@ impl ScopeLog {
 }
 
 impl Exec<'_> {
-    /// A vecscope begins, and somebody looks for races.
+    /// Starts the log of a vecscope, if an observer looks for races.
     pub fn begin_log(&mut self) {
         if self.observer.as_ref().is_some_and(|observer| observer.looks_at_bytes()) {
             let (ints, micros) = (vec![0; self.ints.len()], vec![0; self.cx.program.micros]);
@@ -156,7 +156,7 @@ impl Exec<'_> {
         true
     }
 
-    /// Which nodes the value of an operation on numbers comes from.
+    /// Logs the nodes that the value of an operation on numbers comes from.
     pub fn log_number(&mut self, code: &Code) {
         let Some(mut scope) = self.scope_log.take() else { return };
         let made = match code {

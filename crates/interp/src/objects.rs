@@ -101,7 +101,7 @@ impl Exec<'_> {
         }
     }
 
-    /// Copies the contents of tiles into others, for whoever looks at contents.
+    /// Copies the contents of tiles into others; a watched run follows the copies.
     pub fn copy_tiles(&mut self, copies: &[(TileId, TileId)]) -> Result<(), Failure> {
         self.watch_copies(copies)?;
         self.engine.copy_tiles(copies)

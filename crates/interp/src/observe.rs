@@ -1,5 +1,5 @@
-//! Whoever wants to know what a run does while it goes on: every instruction and order operation of a process in program
-//! order, with the values that it has. Nothing is asked of the bytes, and nothing else of the run depends on it.
+//! Observation of a run: every instruction and order operation of a process in program order, with its values. The
+//! contents of bytes are not observed, and nothing else of the run depends on the observer.
 
 use super::code::{Code, InstTemplate, Int, Support};
 use super::micro_order::Bytes;
@@ -13,18 +13,18 @@ use tessera_kernels::{Failure, MemoryId};
 use tessera_micro::order::Log;
 use tessera_micro::run::Place;
 
-/// Where bytes lie.
+/// The memory that bytes are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// A memory of a core, of which vector cores have one each.
     Chip(Loc, u8),
-    /// Where tiles without an address live, on each vector core.
+    /// The memory of tiles without an address, on each vector core.
     Pool(u8),
     /// The buffer behind an argument.
     Buffer(ValueId),
 }
 
-/// Who does something, where in the text, and in which iteration of the loops around, the innermost last.
+/// The process and the operation of an event, and the iterations of the loops around it, the innermost last.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The process's place among those of its block.
@@ -45,7 +45,7 @@ pub struct Variant {
 /// A tile that goes into a FIFO, or comes out of one, or a slot that is free again.
 #[derive(Clone, Debug)]
 pub struct Moved {
-    /// Which one of this process it is, from 0.
+    /// Its number among those of this process, from 0.
     pub number: u64,
     /// The tile that is pushed or popped.
     pub tile: Option<TileArg>,
@@ -53,17 +53,17 @@ pub struct Moved {
     pub global: Option<(Space, u64)>,
 }
 
-/// Is told of one block.
+/// The observer of one block.
 pub trait Observer {
-    /// An instruction is issued, whose view starts at this byte. Is its variant known?
+    /// An instruction is issued, whose view starts at this byte. Returns whether its variant is known.
     fn issued(&mut self, at: Moment<'_>, variant: Variant, start: u64) -> bool;
-    /// What a variant is, and where its view lies; then it is issued.
+    /// Describes a variant, and the memory of its view; then it is issued.
     fn learn(&mut self, at: Moment<'_>, variant: Variant, inst: &Inst, view: Option<Space>);
     /// One element is read or written as a scalar: its bytes.
     fn scalar(&mut self, at: Moment<'_>, space: Space, bytes: (u64, u64), writes: bool);
     /// Whether it looks at bytes, and not only at order operations.
     fn looks_at_bytes(&self) -> bool;
-    /// Bytes are touched on a pipe, by what is no tile instruction.
+    /// An operation that is no tile instruction touches bytes on a pipe.
     fn touched(&mut self, at: Moment<'_>, pipe: Pipe, bytes: Bytes);
     /// A vecscope ends, in which this happened.
     fn scoped(&mut self, at: Moment<'_>, log: &Log);
@@ -73,7 +73,7 @@ pub trait Observer {
     fn ordered(&mut self, at: Moment<'_>, id: Option<i64>);
     /// A push, a pop or a free.
     fn moved(&mut self, at: Moment<'_>, moved: Moved);
-    /// A loop ended after so many rounds.
+    /// A loop ended after this number of rounds.
     fn looped(&mut self, process: usize, at: OpId, rounds: u64);
     /// The block ended as it should.
     fn ended(self: Box<Self>);
@@ -82,14 +82,14 @@ pub trait Observer {
 /// Makes an observer for a block.
 pub type Observe = dyn Fn(u32) -> Box<dyn Observer + Send> + Send + Sync;
 
-/// An order operation as code: nothing happens but that it is told.
+/// An order operation as code: its only effect is on the observer.
 pub(super) fn order(id: OpId, op: &Op, int: impl Fn(tessera_ir::Arg) -> Option<Int>) -> Code {
     let given = op.operands.first().and_then(|operand| int(operand.arg));
     Code::Support(id, Box::new(Support::Order(given)))
 }
 
 impl Exec<'_> {
-    /// The observer, for as long as it is told something.
+    /// Calls `tell` with the observer, if there is one.
     #[inline]
     fn tell_of(&mut self, op: OpId, tell: impl FnOnce(&mut (dyn Observer + Send), Moment<'_>, &Self)) {
         if let Some(mut observer) = self.observer.take() {
@@ -116,7 +116,7 @@ impl Exec<'_> {
         }
     }
 
-    /// An instruction is issued, on operands that it was made ready for.
+    /// An instruction is issued, on operands that it is compiled for.
     #[inline]
     pub fn observe_issue(&mut self, index: usize, site: &InstTemplate) -> Result<(), Failure> {
         if self.observer.is_none() {
@@ -166,7 +166,7 @@ impl Exec<'_> {
         self.tell_of(op, |observer, moment, _| observer.scoped(moment, log));
     }
 
-    /// Where the bytes behind a pointer of a micro instruction lie.
+    /// The memory of the bytes behind a pointer of a micro instruction.
     pub fn micro_space(&self, place: Place) -> Option<Space> {
         let memory = match super::micro::loc_of(place.space) {
             Some(Loc::Vec) => {

@@ -1,4 +1,4 @@
-//! What leaves a block: tiles that are asked for, prints, and the trace.
+//! The outputs of a block: requested tiles, prints, and the trace.
 
 use super::code::{InstTemplate, TileSlot};
 use super::step::Exec;
@@ -28,7 +28,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// One line of the trace: what ran, on what, and a hash of what it wrote.
+    /// Adds a line to the trace: the instruction, its operands, and a hash of its results.
     pub fn trace_line(&mut self, site: &InstTemplate) {
         let mut operands = Vec::new();
         let mut written = Vec::new();

@@ -1,7 +1,7 @@
-//! Runs that are watched: origins go where the data goes, and data that is not given is unknown.
+//! Watched runs: origins follow the data, and data that is not given is unknown.
 //!
-//! Buffers and input tiles without contents count as given; a buffer is as long as what is read of it. What a run then
-//! decides by unknown data is noted ([`ProvenanceTracker::undecided`]), and so is everything that moves.
+//! Buffers and input tiles without contents count as given; a buffer is as long as the part of it that is read.
+//! Decisions by unknown data are noted ([`ProvenanceTracker::undecided`]), and so are all moves.
 
 use super::Input;
 use super::code::{Access, InstTemplate, TileSlot};
@@ -32,7 +32,7 @@ impl Exec<'_> {
         })
     }
 
-    /// Says what acts next, and on which tiles.
+    /// Sets the operation that acts next, and its tiles.
     pub fn announce(&mut self, op: Option<OpId>, tiles: &[(TileId, bool)]) {
         let keeps_log = self.watch.as_ref().is_some_and(|w| w.log.is_some());
         let tiles = match keeps_log {
@@ -89,7 +89,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// `pto.tprint`: what is printed is an output, too.
+    /// `pto.tprint`: the printed contents are an output, too.
     pub fn watch_print(&mut self, slot: TileSlot) -> Result<(), Failure> {
         if let (Some(value), true) = (self.value_of(slot), self.watch.is_some()) {
             let region = self.region(value, slot, 0)?;
@@ -168,7 +168,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Before an instruction: an unbound buffer has whatever is loaded from it.
+    /// Before an instruction: an unbound buffer has all bytes that are loaded from it.
     pub fn watch_view(&mut self, site: &InstTemplate) -> Result<(), Failure> {
         let view = site.global.map(|slot| self.global(slot));
         let Some(view) = view.filter(|view| view.grows) else {
@@ -190,7 +190,7 @@ impl Exec<'_> {
         self.open_buffer(buffer, last, bits)
     }
 
-    /// Makes an unbound buffer reach to this element; what nobody gave is given.
+    /// Makes an unbound buffer reach to this element; the added bytes count as given.
     fn open_buffer(&mut self, buffer: MemoryId, last: i64, bits: u32) -> Result<(), Failure> {
         let Some(end) = last.checked_add(1).and_then(|n| u64::try_from(n).ok()) else {
             return Ok(());
@@ -204,7 +204,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Before an instruction: is what decides about it known?
+    /// Checks, before an instruction, whether the data that decides about it is known.
     pub fn watch_decisions(&mut self, site: &InstTemplate) {
         let written = site.tiles.iter().map(|(role, slot)| (*slot, role.is_dst()));
         let operands = written.chain(site.init.map(|slot| (slot, false)));
@@ -241,7 +241,7 @@ impl Exec<'_> {
         }
     }
 
-    /// What an instruction whose data decides reads and writes.
+    /// The reads and writes of a data-dependent instruction.
     fn routed(&self, site: &InstTemplate) -> Option<Routed> {
         if !matches!(site.inst.op.info().sem, Sem::Data(_) | Sem::Part(_)) {
             return None;
@@ -251,7 +251,7 @@ impl Exec<'_> {
         steps(&inst)?.into_iter().find_map(step)
     }
 
-    /// Is all known that decides what such an instruction does?
+    /// Checks whether all data that decides the effect of such an instruction is known.
     fn watch_routed(&mut self, site: &InstTemplate, routed: &Routed) {
         for (n, rect) in &routed.reads {
             let Some((role, slot)) = site.tiles.get(*n).filter(|t| routed.how.deciders().contains(&t.0)) else {
@@ -289,7 +289,7 @@ impl Exec<'_> {
         }
     }
 
-    /// Keeps a hash of what a tile holds.
+    /// Keeps a hash of a tile's contents.
     fn watch_contents(&mut self, slot: TileSlot) -> Result<(), Failure> {
         if self.watch.as_ref().is_none_or(|w| w.contents.is_none()) {
             return Ok(());
@@ -341,7 +341,7 @@ impl Exec<'_> {
             return;
         }
         if compiled.indexed.is_some() {
-            // Which elements were picked is known by now; the index tile is as it was.
+            // The selected elements are known by now; the index tile is unchanged.
             let mut moves = compiled.shadow.to_vec();
             for action in &mut moves {
                 if let DefinednessTransfer::Move(mv) = action
@@ -358,7 +358,7 @@ impl Exec<'_> {
         watch.moved(&moves, &places, false);
     }
 
-    /// Is this failure about quantization parameters that nobody knows?
+    /// Whether this failure depends on data that is unknown, such as quantization parameters.
     pub fn is_about_data(&mut self, site: &InstTemplate, failure: &Failure) -> bool {
         let is_quant = matches!(failure.rule, "quant-sign" | "quant-scale");
         let rules = site.inst.op.info().rules;

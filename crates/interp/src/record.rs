@@ -1,4 +1,4 @@
-//! A run step by step: what each instruction was, and which tiles and buffers are other than before.
+//! A run step by step: each instruction, and the tiles and buffers that it changed.
 
 use super::TileOutput;
 use super::code::InstTemplate;
@@ -10,7 +10,7 @@ use tessera_isa::inst::Inst;
 use tessera_kernels::MemoryId;
 use tessera_kernels::memory::Memories;
 
-/// Bytes of tiles that are looked at; what comes later is not recorded.
+/// The limit of the tile bytes that are compared; later steps are not recorded.
 const MOST: usize = 1 << 28;
 
 /// Bytes of the widest element.
@@ -25,7 +25,7 @@ pub struct Recorded {
     /// The buffers of arguments then.
     pub buffers: Vec<Stored>,
     pub steps: Vec<Step>,
-    /// Did it go on for too long to record all of it?
+    /// Whether the block was too long to record all of it.
     pub is_cut: bool,
 }
 
@@ -60,12 +60,12 @@ pub struct Stored {
 #[derive(Debug, Default)]
 pub struct Recorder {
     pub block: Recorded,
-    /// The hash of what each tile last held.
+    /// The hash of each tile's last contents.
     seen: FxHashMap<(ValueId, u8), u64>,
-    /// By buffer: its argument, and what it last held.
+    /// By buffer: its argument, and its last contents.
     buffers: Vec<(ValueId, Vec<u8>, Vec<u8>)>,
     looked: usize,
-    /// Did a scalar go to global memory since it was asked last?
+    /// Whether a scalar was stored to global memory since the last query.
     pub has_scalar: bool,
 }
 
@@ -74,7 +74,7 @@ impl Recorder {
         Recorder { buffers: buffers.map(|value| (value, Vec::new(), Vec::new())).collect(), ..Recorder::default() }
     }
 
-    /// The parts of global memory that are other than when it was asked last.
+    /// The parts of global memory that changed since the last call.
     fn stored(&mut self, memories: &Memories) -> Vec<Stored> {
         self.has_scalar = false;
         let mut all = Vec::new();
@@ -133,7 +133,7 @@ impl Exec<'_> {
         }
     }
 
-    /// The tiles of this core that are other than when it was asked last.
+    /// The tiles of this core that changed since the last call.
     fn changed(&mut self) -> Vec<TileOutput> {
         let Some(mut recorder) = self.recorder.take() else { return Vec::new() };
         let mut all = Vec::new();

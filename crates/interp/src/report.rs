@@ -1,4 +1,4 @@
-//! What a run finds out: warnings, undefined bytes, and where they came from.
+//! The findings of a run: warnings, undefined bytes, and their origins.
 
 use super::code::{InstTemplate, TileSlot};
 use super::step::Exec;
@@ -11,7 +11,7 @@ use tessera_isa::inst::Inst;
 use tessera_kernels::MemoryId;
 use tessera_provenance::{ByteAt, Read, Source};
 
-/// How many moves back the origin of an undefined byte is followed.
+/// The number of moves through which the origin of an undefined byte is followed back.
 const MAX_HOPS: usize = 4;
 
 /// Warnings, each once per operation.
@@ -30,7 +30,7 @@ impl Warnings {
         }
     }
 
-    /// Has the operation given this warning?
+    /// Whether the operation has given this warning.
     pub fn has(&self, at: OpId, rule: &'static str) -> bool {
         self.seen.contains(&(at, rule))
     }
@@ -40,7 +40,7 @@ impl Warnings {
 struct UndefinedWrite {
     when: u64,
     at: OpId,
-    /// Where the byte came from, if it was moved.
+    /// The source of the byte, if it was moved.
     source: Option<(MemoryId, usize)>,
 }
 
@@ -54,7 +54,7 @@ impl Exec<'_> {
         self.cx.program.objects.get(self.object_of(slot).index()).map(|o| o.value)
     }
 
-    /// One note per operand: what it is while the instruction runs.
+    /// One note per operand: its value while the instruction runs.
     pub fn operand_notes(&self, at: OpId, inst: &Inst) -> Vec<String> {
         let op = self.cx.func.op(at);
         let mut notes = Vec::new();
@@ -116,7 +116,7 @@ impl Exec<'_> {
         }
     }
 
-    /// Says where an undefined byte came from, as far as the instructions that were made ready tell.
+    /// Adds the origin of an undefined byte to a diagnostic, as far as the compiled instructions show it.
     fn origin(&self, mut d: Diagnostic, memory: MemoryId, byte: usize) -> Diagnostic {
         let (mut memory, mut byte, mut before) = (memory, byte, u64::MAX);
         for _ in 0..MAX_HOPS {

@@ -23,7 +23,7 @@ use tessera_kernels::memory::Memories;
 use tessera_kernels::{Failure, MemoryId, Place, failure};
 use tessera_provenance::ProvenanceTracker;
 
-/// What never changes while a program runs.
+/// The data that never changes while a program runs.
 pub struct Context<'a> {
     pub module: &'a Module,
     pub func: &'a Func,
@@ -32,12 +32,12 @@ pub struct Context<'a> {
     pub process: Process,
     pub blocks: u32,
     pub limits: Limits,
-    /// May instructions that follow each other go through the data together?
+    /// Whether instructions that follow each other may go through the data together.
     pub fuses: bool,
     pub progress: Option<&'a Progress>,
     /// The arguments that buffers are bound to.
     pub buffers: &'a [ValueId],
-    /// Where blocks on several threads leave what they wrote.
+    /// The merge of the writes of blocks on several threads.
     pub merge: Option<&'a BlockMerge>,
 }
 
@@ -52,7 +52,7 @@ impl Context<'_> {
     }
 }
 
-/// One block that runs, and what it leaves behind.
+/// One block that runs, and its results.
 pub struct Exec<'a> {
     pub cx: &'a Context<'a>,
     pub engine: Engine,
@@ -61,36 +61,36 @@ pub struct Exec<'a> {
     pub globals: Vec<Global>,
     /// Registers, masks, streams, and what micro instructions leave for others.
     pub micro: MicroState,
-    /// What the vecscope that runs has done, where somebody looks for races.
+    /// The log of the running vecscope, if an observer looks for races.
     pub scope_log: Option<Box<ScopeLog>>,
     pub block: u32,
     pub found: Warnings,
     pub printed: Vec<Printed>,
     pub trace: Option<Vec<TraceLine>>,
-    /// Keeps what happens, step by step; with whoever runs.
+    /// The recorder of the run, step by step; the running core has it.
     pub recorder: Option<Box<Recorder>>,
-    /// Follows where bytes come from, where somebody wants to know.
+    /// The tracker of the origins of bytes, if the run is watched.
     pub watch: Option<Box<ProvenanceTracker>>,
-    /// The loops that it is in while another core runs, and somebody watches.
+    /// The loops around its position while another core runs, if the run is watched.
     pub loops: SmallVec<[(Option<ValueId>, i64); 2]>,
-    /// Is told what happens; with whoever runs.
+    /// The observer; the running core has it.
     pub observer: Option<Box<dyn Observer + Send>>,
-    /// The loops that it is in, with their rounds, where somebody is told.
+    /// The loops around its position, with their rounds, if the run is observed.
     pub turns: Vec<(OpId, u64)>,
-    /// How many loops it is in, on the way to where it goes on.
+    /// The number of loops around its position; while it resumes, of those entered again so far.
     pub depth: usize,
-    /// What the cores of the block share; with whoever runs.
+    /// The state that the cores of the block share; the running core has it.
     pub links: Option<Box<Links>>,
-    /// Where it waits, and for what.
+    /// The operation at which it waits, and the reason.
     pub waits: Option<(OpId, Wait)>,
     /// The way back to where it waits: places in lists of operations, the outermost last.
     resume: Vec<u64>,
-    /// How many instructions were issued when the block began.
+    /// The number of instructions issued before the block began.
     pub began: u64,
     steps: u64,
-    /// The steps that progress has been told of.
+    /// The steps that were reported to `progress`.
     told: u64,
-    /// The steps at which the limit is looked at again.
+    /// The number of steps at which the limit is checked again.
     look: u64,
 }
 
@@ -206,8 +206,7 @@ impl<'a> Exec<'a> {
         self.ints[slot.index()] = value;
     }
 
-    /// Where an id of an array of them lies.
-    /// The slot of an element, and the one that says whether it is defined.
+    /// The slots of an id in an array of ids: the slot of the element, and the one that says whether it is defined.
     fn id_slot(
         &self,
         (first, count): (IntSlot, u32),
@@ -446,7 +445,7 @@ pub enum Stop {
     Failed(Failure),
     /// It waits for another one.
     DeferredInst,
-    /// What is asked about is here ([`ProvenanceTracker::until`]).
+    /// The run has reached the requested point ([`ProvenanceTracker::until`]).
     Reached,
 }
 

@@ -1,4 +1,4 @@
-//! Which kernel computes a function over its types.
+//! Selection of the kernel that computes a function over its types.
 
 use super::element::*;
 use super::function::*;
@@ -168,7 +168,7 @@ fn of_floats(func: Func, elem: Elem, to: Elem, level: Level) -> Option<RawMap> {
                 _ => None,
             }
         };
-        // What these give is no NaN but the one that arithmetic gives.
+        // The results of these have no NaN other than the one that arithmetic gives.
         ($arity:ident Max) => { floats!(@ $arity Max F32Settled) };
         ($arity:ident Min) => { floats!(@ $arity Min F32Settled) };
         ($arity:ident Exp) => { floats!(@ $arity Exp F32Settled) };

@@ -1,7 +1,7 @@
 //! Nests that change values: out of an accumulator (fixpipe.md 4), and the converting moves of the `cpu` profile.
 //!
-//! The scalar twin is the definition itself, [`Conversion::apply`], element by element. Where the innermost loop is
-//! contiguous on both sides, whole rows go through [`apply_run`] or, where one exists, a vector kernel; that
+//! The scalar twin is the definition itself, [`Conversion::apply`], element by element. If the innermost loop is
+//! contiguous on both sides, whole rows go through [`apply_run`] or, if one exists, a vector kernel. The vector kernel
 //! takes the columns sixteen at a time, so that the parameters of a column are loaded once for all its rows.
 
 use super::fixpipe::{Run, apply_run};
@@ -16,7 +16,7 @@ use tessera_isa::sem::{Fixpipe, convert, relu};
 /// The operand of a nest that says which quantization parameter belongs to an element: eight bytes each.
 const PARAM: usize = 2;
 
-/// What happens to an element on its way.
+/// The change of an element's value on the way from source to destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// Out of an accumulator (fixpipe.md).
@@ -86,12 +86,12 @@ impl Params {
         self.offset.extend(self.list.iter().map(|p| p.offset));
     }
 
-    /// How many there are.
+    /// The number of parameters.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Is this the plain form?
+    /// Whether there are none: the plain form.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

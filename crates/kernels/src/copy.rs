@@ -28,8 +28,8 @@ impl Loop {
 
 pub const ONCE: Loop = Loop { n: 1, src: 0, dst: 0 };
 
-/// The two inner loops and the bytes moved at each of their points. What the loops mean beyond that (rows, a transpose)
-/// is up to the kernel.
+/// The two inner loops and the bytes moved at each of their points. The kernel decides what else the loops mean (rows,
+/// a transpose).
 #[derive(Clone, Copy, Debug)]
 pub struct Inner {
     pub a: Loop,
@@ -57,7 +57,7 @@ pub struct Kernel {
     kind: Kind,
     inner: Inner,
     outer: SmallVec<[Outer<2>; 6]>,
-    /// Where the first elements lie, the source's first.
+    /// The offsets of the first elements, the source's first.
     base: [i64; 2],
     /// Of the source and of the destination.
     spans: [(i128, i128); 2],
@@ -112,11 +112,11 @@ impl Kernel {
             return self.scalar(&mut bytes, at);
         }
         let (src, dst) = bytes.pointers();
-        // SAFETY: the spans were checked, and nobody else has the memories.
+        // SAFETY: the spans were checked, and nothing else accesses the memories.
         unsafe { self.run_at(src.wrapping_add(at[0]), dst.wrapping_add(at[1])) }
     }
 
-    /// Is it one that [`Kernel::run_at`] runs?
+    /// Whether [`Kernel::run_at`] can run it.
     pub fn is_raw(&self) -> bool {
         matches!(self.kind, Kind::Raw(_))
     }

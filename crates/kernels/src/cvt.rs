@@ -1,5 +1,6 @@
 //! TCVT (isa/elementwise.md 5) in vectors: between floats and integers of up to 32 bits in every mode of rounding,
-//! between floats to the nearest, and between integers. What is left goes by the definition, [`tessera_isa::sem::cvt`].
+//! between floats to the nearest, and between integers. All other conversions use the definition,
+//! [`tessera_isa::sem::cvt`].
 
 use super::Level;
 use super::element::*;
@@ -27,9 +28,10 @@ element! {
     F64 u64 as f64: |x| f64::from_bits(x), |v| v.to_bits();
 }
 
-/// How a value between two integers is rounded.
+/// The rounding of a value between two integers.
 trait Mode<V> {
-    /// Is it the upper one? `rest` is what the value is above the lower one, which may be odd.
+    /// Whether the value rounds to the upper integer. `rest` is the value minus the lower integer, and `is_odd`
+    /// whether the lower integer is odd.
     fn is_up(v: V, rest: V, is_odd: bool) -> bool;
 }
 
@@ -247,7 +249,7 @@ fn ends(elem: Elem) -> Option<(i64, i64)> {
     })
 }
 
-/// What `$mode` makes of the mode of a rounding.
+/// Applies `$mode` to the mode of a rounding.
 macro_rules! modes_of {
     ($rounding:expr, $mode:ident) => {
         match $rounding {

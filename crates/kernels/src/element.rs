@@ -1,5 +1,5 @@
-//! Elements as kernels see them: bits in memory, values that are computed with, and what a machine has for many of them at
-//! once. What functions are on values is in [`super::function`].
+//! Elements as kernels see them: bits in memory, values for computation, and machine instructions for many of them at
+//! once. Functions on values are in [`super::function`].
 
 #![allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
 
@@ -12,7 +12,7 @@ use tessera_isa::sem::math;
 pub(super) trait Element {
     /// As it lies in memory.
     type Raw: Copy + Default;
-    /// What is computed with.
+    /// The type of values in computation.
     type Value: Copy + Default;
     /// The value of some bits.
     fn get(raw: Self::Raw) -> Self::Value;
@@ -43,7 +43,7 @@ pub(super) trait Element {
 /// Elements that are computed together.
 pub(super) const LANES: usize = 32;
 
-/// What a machine has instructions for that the compiler does not find by itself.
+/// Operations that the machine has instructions for and the compiler does not find by itself.
 pub(super) trait Simd: Sized {
     /// Safety: the machine has the instructions.
     #[inline(always)]
@@ -181,7 +181,7 @@ fn bf16(v: f32) -> u16 {
     if v.is_nan() { 0x7FC0 } else { rounded }
 }
 
-/// What overflows becomes the largest number; an infinity stays one.
+/// Clamps overflow to the largest number; an infinity stays an infinity.
 #[inline(always)]
 fn clamped(v: f32, largest: f32) -> f32 {
     let nearest = if v > largest { largest } else { v };

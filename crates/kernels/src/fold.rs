@@ -69,7 +69,7 @@ impl Folds {
         }
     }
 
-    /// What it starts as.
+    /// The initial value.
     fn start(self) -> f32 {
         match self {
             Folds::Sum => 0.0,
@@ -160,7 +160,7 @@ impl BoundRowFold {
 
     /// Runs it on the strip with this number.
     ///
-    /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
+    /// Safety: the number is one of those requested, the memories have not moved, and nothing else accesses them.
     pub unsafe fn run(&self, number: isize) {
         let [results, depth] = self.shape;
         let mut out: SmallVec<[f32; 64]> = SmallVec::from_elem(0.0, results);
@@ -208,7 +208,7 @@ fn arg(greatest: bool, value: bool, from: Elem, to: Elem, results: usize, x: &[u
     }
 }
 
-/// Which of two values wins.
+/// The comparison that selects one of two values.
 trait Beats<V> {
     fn beats(x: V, y: V) -> bool;
 }

@@ -204,7 +204,7 @@ impl Fun<f32> for Rsqrt {
     }
 }
 
-/// What wraps, so that the sign of the type does not matter. Of floats, these only touch the sign bit.
+/// Functions that wrap, so that the sign of the type does not matter. Of floats, these only touch the sign bit.
 macro_rules! wrapping {
     ($($type:ty)*) => {$(functions! { $type:
         Neg |x, _y, _z| x.wrapping_neg();
@@ -232,7 +232,8 @@ macro_rules! folding {
 }
 folding! { i8 i16 i32 i64 }
 
-/// What depends on the sign. Nothing is divided by zero: `-zero` comes before, and lanes beyond the end count as 0.
+/// Functions that depend on the sign. Nothing is divided by zero: `-zero` comes before, and lanes beyond the end count
+/// as 0.
 macro_rules! integers {
     ($($type:ty, |$a:ident| $abs:expr, $minus_one:expr;)*) => {$(functions! { $type:
         Abs |$a, _y, _z| $abs;

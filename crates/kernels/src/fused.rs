@@ -1,7 +1,7 @@
-//! Elementwise instructions that follow each other as acts on registers: they go over the data once, and what only the next
-//! one takes is never written. A fold of the rows of what they make takes them from the registers, too.
+//! Elementwise instructions that follow each other as acts on registers: they go over the data once, and a result that
+//! only the next one reads is never written. A fold of the rows of the result takes them from the registers, too.
 //!
-//! The safe twin is to run the instructions one after the other, which is what happens on machines without AVX-512.
+//! The safe twin is to run the instructions one after the other, as on machines without AVX-512.
 
 mod register_op;
 mod step;
@@ -37,9 +37,9 @@ pub struct Fused {
     acts: Vec<Placed>,
     are_plain: bool,
     shape: [usize; 2],
-    /// The instruction that folds what the acts make.
+    /// The instruction that folds the result of the acts.
     fold: Option<(usize, RowFoldPlan)>,
-    /// Elements of what is in scratch memory.
+    /// The number of elements of a slot in scratch memory.
     slot: usize,
 }
 
@@ -50,11 +50,11 @@ pub struct FusedLoop {
     steps: Vec<Step>,
     /// By instruction: the acts, each with the number of its argument.
     acts: Vec<RegisterOps>,
-    /// What the last instruction is, where it folds what the others make.
+    /// The last instruction's fold, if it folds the results of the others.
     fold: Option<RowFoldPlan>,
 }
 
-/// What is known of the NaNs in the registers.
+/// The state of the NaNs in the registers.
 #[derive(Clone, Copy, PartialEq)]
 enum Bits {
     /// They are as memory has them.
@@ -96,7 +96,7 @@ impl FusedLoop {
         let shape = match (fold, shape) {
             (Some(fold), _) if fold.shape.iter().all(|n| n.is_multiple_of(FOLDED)) => fold.shape.map(|n| n as u64),
             (Some(_), _) => return None,
-            // What lies side by side can be rows of any length.
+            // Contiguous elements can be rows of any length.
             (None, [1, n]) if n.is_multiple_of(ROW) => [n / ROW, ROW],
             (None, other) => other,
         };
@@ -110,7 +110,7 @@ impl FusedLoop {
             acts.push(step.acts(own));
             own = Some(step.to);
         }
-        // What is folded is in the registers, sixteen of them.
+        // A fold takes its input from sixteen registers.
         let is_taken =
             fold.is_none() || acts.last().is_some_and(|acts| acts.is_empty()) && steps.iter().all(Step::is_plain);
         is_taken.then_some(FusedLoop { shape, steps, acts, fold })
@@ -127,14 +127,14 @@ impl FusedLoop {
         self.steps.is_empty()
     }
 
-    /// Is this side of an instruction taken from the registers, and not from memory?
+    /// Whether an instruction takes this side from the registers and not from memory.
     pub fn is_own(&self, link: usize, side: usize) -> bool {
         let (Some(step), Some(acts)) = (self.steps.get(link), self.acts.get(link)) else { return false };
         let is_side = |n: usize| matches!(step.args.get(n), Some(Arg::Side(k, _)) if *k == side);
         !acts.iter().any(|(_, arg)| arg.is_some_and(is_side))
     }
 
-    /// Does an instruction write exactly what an earlier one wrote?
+    /// Whether an instruction writes exactly what an earlier one wrote.
     pub fn overwrites(&self, link: usize, earlier: (&FusedLoop, usize)) -> bool {
         let (Some(step), Some(other)) = (self.steps.get(link), earlier.0.steps.get(earlier.1)) else { return false };
         let is_same =
@@ -142,7 +142,7 @@ impl FusedLoop {
         is_same && self.shape == earlier.0.shape
     }
 
-    /// Does an instruction read, on this side, exactly what an earlier one of the run wrote?
+    /// Whether an instruction reads, on this side, exactly what an earlier one of the run wrote.
     pub fn rereads(&self, link: usize, side: usize, earlier: usize) -> bool {
         let to = self.steps.get(earlier).map(|step| step.to);
         let is_side = |arg: &Arg| matches!(arg, Arg::Side(k, region) if *k == side && Some(*region) == to);
@@ -182,7 +182,7 @@ impl FusedLoop {
                     _ => arg.map_or((Kind::Own, Form::F32), Arg::kind),
                 };
                 let placed = Placed { act, kind, form, value: None, row: 0, side: None, slot: None };
-                // What nobody has looked at is not taken.
+                // A value that no act has read is not taken.
                 if act == RegisterOp::Take && matches!(all.last(), Some(Placed { act: RegisterOp::Take, .. })) {
                     all.pop();
                 }
@@ -242,7 +242,7 @@ pub(super) struct BoundRegisterOps {
 impl BoundRegisterOps {
     /// Runs them on the strip with this number.
     ///
-    /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
+    /// Safety: the number is one of those requested, the memories have not moved, and nothing else accesses them.
     pub unsafe fn run(&self, number: isize) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: there are acts on machines with AVX-512 only ([`FusedLoop::longest`]); the spans of all sides were checked for the
@@ -277,7 +277,7 @@ impl Fused {
                 (Some(slot), _) if slot + step * self.slot <= room => (scratch.wrapping_add(slot), 0),
                 (Some(_), _) => return Err(OutOfBounds::NOWHERE),
                 (None, Some((link, side))) => start(link, side)?,
-                // Nobody writes to a scalar.
+                // A scalar is never written.
                 (None, None) => (value.as_ref().map_or(std::ptr::null(), std::ptr::from_ref).cast_mut().cast(), 0),
             };
             Ok(Bound { act: *act, kind: *kind, form: *form, start, strip, row: *row, step, wraps: slot.is_some() })

@@ -1,10 +1,10 @@
-//! Elements by index: which indices are in range, what they pick, and where they put it (isa/irregular.md 4).
+//! Elements by index: the range check, gathers and scatters (isa/irregular.md 4).
 
 use super::fold::Bits;
 use crate::memory::Elements;
 use tessera_isa::elem::Elem;
 
-/// Are all indices of this type at least 0, and below `end`?
+/// Whether all indices of this type are at least 0, and below `end`.
 pub fn are_below(elem: Elem, indices: &[u8], end: usize) -> bool {
     // Read as unsigned, a negative index is beyond half of its type.
     let end = |half: usize| end.min(if elem.is_signed() { half } else { half.saturating_mul(2) });
@@ -63,8 +63,8 @@ multiversion! {
     "avx512f,avx512bw,avx512dq,avx512vl", "avx2"
 }
 
-/// Puts elements of `size` bytes to their indices of a type, one after the other; tells whether all of them were `there`, which is
-/// looked for meanwhile: the stores take longer.
+/// Puts elements of `size` bytes to their indices of a type, one after the other. Returns whether all of them were
+/// `there`; the check is free, since the stores take longer.
 pub fn scatter(
     size: usize,
     elem: Elem,

@@ -57,7 +57,7 @@ pub struct MapKernel {
     nest: Nest,
     raw: Option<RawMap>,
     spans: [(i128, i128); OPERANDS],
-    /// Where each argument is among the operands; a scalar is in none of them.
+    /// The position of each argument among the operands; a scalar has none.
     from: [usize; ARGS],
     /// The values of the arguments that are scalars.
     scalars: [[u8; 8]; ARGS],
@@ -79,7 +79,7 @@ pub(super) struct BoundMap {
 impl BoundMap {
     /// Runs it for the time with this number.
     ///
-    /// Safety: it is one of those that were asked for, the memories are where they were, and nobody else touches them.
+    /// Safety: the number is one of those requested, the memories have not moved, and nothing else accesses them.
     #[inline]
     pub unsafe fn run(&self, number: isize) {
         let mut at = self.start;
@@ -128,7 +128,7 @@ impl MapKernel {
         MapKernel { spans, loops, nest, ..self.clone() }
     }
 
-    /// What it computes.
+    /// The function that it computes.
     pub(super) fn mapped(&self) -> &Mapped {
         &self.mapped
     }
@@ -190,8 +190,9 @@ impl MapKernel {
             start[k + 1] = if self.from[k] == 0 { scalar } else { pointer(self.from[k]) };
         }
         // SAFETY: every operand's span was checked against its memory, and the pointers come from one borrow of each
-        // memory that lasts until the end of this call, a mutable one where the kernel writes; the level was clamped to what the machine has. That operands overlap only
-        // element by element is a rule of the instruction (elementwise.md 1).
+        // memory that lasts until the end of this call, a mutable one where the kernel writes; the level was clamped
+        // to what the machine has. A rule of the instruction makes operands overlap only element by element
+        // (elementwise.md 1).
         unsafe { self.rows(raw, &self.loops, 0, start) };
         Ok(())
     }

@@ -54,7 +54,7 @@ fn by_masks(cmp: Cmp, elem: Elem, columns: usize, x: &[u8], y: &[u8]) -> Option<
     let (row, bytes) = ((columns * size).max(1), columns.div_ceil(8).max(1));
     let mut out = vec![0; x.len() / row * bytes];
     for ((x, y), out) in x.chunks_exact(row).zip(y.chunks_exact(row)).zip(out.chunks_exact_mut(bytes)) {
-        // SAFETY: rows of so many elements and the bytes of their bits, on a machine that was asked.
+        // SAFETY: rows of `columns` elements and the bytes of their bits, on a machine whose support was checked.
         unsafe { bits(x.as_ptr(), y.as_ptr(), columns, cmp == Cmp::Ne, out.as_mut_ptr()) };
     }
     Some(out)
@@ -127,7 +127,7 @@ pub(super) fn select(size: usize, columns: usize, mask: &[u8], x: &[u8], y: &[u8
         let (row, bytes) = ((columns * size).max(1), columns.div_ceil(8).max(1));
         let rows = x.chunks_exact(row).zip(y.chunks_exact(row)).zip(out.chunks_exact_mut(row));
         for (((x, y), out), mask) in rows.zip(mask.chunks_exact(bytes)) {
-            // SAFETY: so many elements and bits, on a machine that was asked.
+            // SAFETY: `columns` elements and bits, on a machine whose support was checked.
             unsafe { select_by_masks(size)(mask.as_ptr(), [x.as_ptr(), y.as_ptr()], columns, out.as_mut_ptr()) };
         }
         return;

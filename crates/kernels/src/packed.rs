@@ -21,10 +21,10 @@ use std::borrow::Cow;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Func, SCALE_BLOCK};
 
-/// What is computed from the dense buffers.
+/// The computation on the dense buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PackedOp {
-    /// A fold over k; the last input is what it starts as, where `starts`. Of four inputs before it two are scales, one
+    /// A fold over k; if `starts`, the last input has the initial values. Of four inputs before it two are scales, one
     /// for each block of k.
     Reduce { func: Func, to: Elem, extent: [usize; 3], starts: bool },
     /// Elements of the first input by the indices in the second.
@@ -35,7 +35,7 @@ pub enum PackedOp {
     Select { columns: usize, scalar: Option<(u64, bool)> },
 }
 
-/// Such a step, made ready.
+/// A compiled step.
 #[derive(Clone, Debug)]
 pub struct PackedKernel {
     pub what: PackedOp,
@@ -52,7 +52,7 @@ fn repeated(elem: Elem, bits: u64, n: usize) -> Vec<u8> {
 }
 
 impl PackedKernel {
-    /// A fold: the destination, the arguments, and what it starts as.
+    /// A fold: the destination, the arguments, and the initial values.
     pub fn reduce(
         func: Func,
         extent: [u64; 3],
@@ -148,7 +148,8 @@ impl PackedKernel {
         PackedKernel { what: PackedOp::Select { columns: columns as usize, scalar }, inputs, output, product: None }
     }
 
-    /// Computes. Indices are in range: whoever runs the instruction has looked ([`PackedKernel::indices`]).
+    /// Computes. Indices are in range: the code that runs the instruction has checked them
+    /// ([`PackedKernel::indices`]).
     pub fn run<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], places: &[Place]) -> Result<(), OutOfBounds> {
         if self.run_there(memories, places).is_some() {
             return Ok(());
@@ -266,7 +267,7 @@ impl PackedKernel {
         })
     }
 
-    /// Are all indices of a gather defined and in range, as far as can be seen at a glance?
+    /// Whether all indices of a gather are defined and in range, by a quick check.
     pub fn is_in_range(&self, memories: &Memories, places: &[Place]) -> bool {
         let [src, idx] = self.inputs.as_slice() else { return false };
         let Some((at, memory)) = memories.operand(places, idx.operand) else { return false };
@@ -358,8 +359,8 @@ impl PackedKernel {
         indices.iter().zip(to).filter_map(copy).collect()
     }
 
-    /// Which results of a fold are defined: all that it reads is. `read` has, for every input, 0xFF for the bytes that are
-    /// defined from an offset on; so will the results.
+    /// Determines which results of a fold are defined: those of which all inputs are. `read` has, for every input,
+    /// 0xFF for the bytes that are defined from an offset on; the results have the same form.
     pub fn defined(&self, read: &[(Vec<u8>, i64)], (out, start): (&mut [u8], i64)) {
         let whole: SmallVec<[Vec<bool>; 3]> = self
             .inputs

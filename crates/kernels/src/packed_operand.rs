@@ -61,7 +61,7 @@ impl PackedOperand {
         PackedOperand { operand, elem, nests, kernels, len: len as usize, columns, dense, rows }
     }
 
-    /// Where each element of the buffer lies in the operand.
+    /// The offset in the operand of each element of the buffer.
     pub fn offsets(&self, is_read: bool) -> Vec<i64> {
         let (there, here) = if is_read { (SRC, DST) } else { (DST, SRC) };
         let mut offsets = vec![0; self.len];
@@ -124,7 +124,7 @@ impl PackedOperand {
         (in_order && size > 0 && nest.bits[SRC] == elem.bits()).then(|| usize::try_from(nest.base[there]).ok())?
     }
 
-    /// Where a column of the buffer is a row of the operand: the byte of the first one, and the bytes between them.
+    /// The byte of the first row and the bytes between rows, if a column of the buffer is a row of the operand.
     fn rows_of(nests: &Nests, elem: Elem, columns: u64) -> Option<(usize, isize)> {
         let [nest] = nests.as_slice() else { return None };
         let [along, across] = nest.dims.as_slice() else { return None };

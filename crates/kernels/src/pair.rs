@@ -19,7 +19,7 @@ pub(super) type RawPair = unsafe fn(*mut u8, *mut u8, *mut u8, &Loop, usize);
 #[derive(Clone, Debug)]
 pub struct Pair {
     raw: RawPair,
-    /// Does it interleave two operands into one?
+    /// Whether it interleaves two operands into one.
     pub zip: bool,
     n: usize,
     rows: Loop,
@@ -29,7 +29,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Fuses two nests where they are the even and the odd elements of one side; tells whether `y` has the even ones.
+    /// Fuses two nests if they are the even and the odd elements of one side; returns whether `y` has the even ones.
     pub fn new(x: &Nest, y: &Nest, same_src: bool, same_dst: bool, level: Level) -> Option<(Pair, bool)> {
         if x.bits != y.bits || x.bits[DST] != x.bits[SRC] || x.bits[SRC] < 8 || x.dims != y.dims {
             return None;
@@ -88,9 +88,9 @@ impl Pair {
     }
 }
 
-/// Where the memories of some operands start, and how long they are; with each operand, whether it is written. A memory is
-/// borrowed once, since borrowing it again would end the pointer made from the first borrow, and mutably only if one of
-/// its operands is written: what other threads read is never borrowed mutably.
+/// The starts and the lengths of the memories of some operands; with each operand, whether it is written. A memory is
+/// borrowed once, since borrowing it again would end the pointer made from the first borrow. It is borrowed mutably
+/// only if one of its operands is written: memory that other threads read is never borrowed mutably.
 pub(super) fn parts<M: AsRef<[u8]> + AsMut<[u8]>, const N: usize>(
     memories: &mut [M],
     operands: [(Place, bool); N],
@@ -115,7 +115,7 @@ pub(super) fn parts<M: AsRef<[u8]> + AsMut<[u8]>, const N: usize>(
     Some(parts)
 }
 
-/// Where a memory starts, and how long it is. Nothing may be written through the pointer unless `is_written`.
+/// The start of a memory, and its length. Nothing may be written through the pointer unless `is_written`.
 pub(super) fn start<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &mut M, is_written: bool) -> (*mut u8, usize) {
     if is_written {
         let bytes = memory.as_mut();

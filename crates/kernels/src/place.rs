@@ -9,9 +9,9 @@ pub struct MemoryId(u32);
 impl MemoryId {
     /// UB of vector core 1.
     const UB1: MemoryId = MemoryId(Loc::ALL.len() as u32);
-    /// Where tiles without an address live.
+    /// The memory of tiles without an address.
     pub const POOL: MemoryId = MemoryId(Self::UB1.0 + 1);
-    /// What vector core 1 has of them.
+    /// The pool of vector core 1.
     const POOL1: MemoryId = MemoryId(Self::POOL.0 + 1);
     /// Memory of the host that an instruction's tiles lie in: as many pieces as it has tiles.
     const HOSTS: u32 = Self::POOL1.0 + 1;
@@ -28,7 +28,7 @@ impl MemoryId {
 
     /// No memory; looking it up fails.
     pub const NONE: MemoryId = MemoryId(u32::MAX);
-    /// Memories from here on hold inputs that nobody can address ([`MemoryId::given`]).
+    /// Memories from here on hold inputs that have no address ([`MemoryId::given`]).
     const GIVEN: u32 = 1 << 30;
 
     /// The memory with this place in the list.
@@ -46,7 +46,7 @@ impl MemoryId {
         MemoryId(Self::BUFFERS + number)
     }
 
-    /// Which global buffer it is, where it is one.
+    /// The number of the global buffer, if it is one.
     pub fn as_buffer(self) -> Option<usize> {
         self.index().checked_sub(Self::BUFFERS as usize)
     }
@@ -56,7 +56,7 @@ impl MemoryId {
         MemoryId(Self::HOSTS + number as u32)
     }
 
-    /// Which piece of the host's memory it is, where it is one.
+    /// The number of the piece of host memory, if it is one.
     pub fn as_host(self) -> Option<usize> {
         self.0.checked_sub(Self::HOSTS).filter(|n| *n < Self::HOST_COUNT as u32).map(|n| n as usize)
     }
@@ -88,13 +88,13 @@ pub fn on_core(memory: MemoryId, core: u8) -> MemoryId {
     }
 }
 
-/// Is it a global buffer, or what was given?
+/// Whether it is a global buffer, or a given input.
 #[inline]
 pub fn is_buffer(memory: MemoryId) -> bool {
     memory >= MemoryId::buffer(0)
 }
 
-/// Where an operand lies: in which memory, and from which byte on.
+/// The memory of an operand, and its first byte there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub memory: MemoryId,

@@ -23,9 +23,9 @@ pub enum PlanStep {
         src: u8,
         /// The operand that is written.
         dst: u8,
-        /// What goes where, lowered with the widths of both element types.
+        /// The index map, lowered with the widths of both element types.
         nest: Nest,
-        /// What happens to an element.
+        /// The change of each element's value.
         conversion: Conversion,
     },
     /// Computes elements of the first operand from those of the others.
@@ -33,7 +33,7 @@ pub enum PlanStep {
         /// The operands, in the order of the nest's.
         operands: SmallVec<[u8; OPERANDS]>,
         nest: Nest,
-        /// What happens to an element.
+        /// The function of each element.
         mapped: Mapped,
     },
     /// Computes what whole rows, or data, decide.
@@ -103,17 +103,17 @@ impl Plan {
         Plan { actions }
     }
 
-    /// How many kernels a run calls.
+    /// The number of kernels that a run calls.
     pub fn len(&self) -> usize {
         self.actions.len()
     }
 
-    /// Does a run do nothing?
+    /// Whether a run does nothing.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
     }
 
-    /// What it does, where that is one thing that rows can share.
+    /// Its work as one operation that rows can share, if it is one.
     pub fn part(&self) -> Option<RowSlice> {
         match self.actions.as_slice() {
             [Action::Map { operands, kernel }] => RowSlice::of_map(operands, kernel),
@@ -139,7 +139,7 @@ impl Plan {
         params: &Params,
     ) -> Result<(), OutOfBounds> {
         for action in &self.actions {
-            // Tiny instructions are mostly copies, and notice what the others need on the stack.
+            // Tiny instructions are mostly copies, and the stack frame of the others would slow them.
             if let Action::Copy { src, dst, kernel, .. } = action {
                 copy(memories, places, (*src, *dst), kernel)?;
             } else {
@@ -150,7 +150,7 @@ impl Plan {
     }
 }
 
-/// Where an operand lies.
+/// The place of an operand.
 #[inline]
 fn place(places: &[Place], operand: u8) -> Result<Place, OutOfBounds> {
     places.get(usize::from(operand)).copied().ok_or(OutOfBounds::NOWHERE)
@@ -226,7 +226,7 @@ fn flush_copies(copies: &mut Vec<(u8, u8, Nest)>, level: Level, actions: &mut Sm
         let same = copies.extract_if(.., |c| (c.0, c.1) == (src, dst)).map(|c| c.2).collect();
         rest.extend(fold(same).into_iter().map(|nest| (src, dst, nest)));
     }
-    // Every nest looks for a partner; a plan of so many nests that this takes long has none.
+    // The search for a partner is quadratic in the number of nests, so that a plan of many nests does without.
     let pairs = rest.len() <= 64;
     while !rest.is_empty() {
         let (src, dst, nest) = rest.remove(0);

@@ -19,7 +19,7 @@ use tessera_isa::layout::{Axis, Layout};
 /// Bytes of an element.
 const SIZE: usize = 4;
 
-/// A vector of sums, in elements: what lies side by side has at least so many.
+/// The length of a vector of sums, in elements: contiguous runs are at least as long.
 pub(super) const RUN: usize = 16;
 
 /// Rows that lie in runs, in elements: rows are `row` apart, runs of `len` elements `step`.
@@ -59,22 +59,22 @@ impl Rows {
         (len > 0 && (0..offsets.len()).all(is_so)).then_some(rows)
     }
 
-    /// Where each element of so many rows and columns lies, in bytes.
+    /// The byte offsets of the elements of this number of rows and columns.
     fn offsets(&self, rows: usize, columns: usize) -> Vec<i64> {
         (0..rows * columns).map(|n| (self.at(n / columns, n % columns) * SIZE) as i64).collect()
     }
 
-    /// Do vectors of sums lie in one piece?
+    /// Whether each vector of sums is contiguous.
     fn has_vectors(&self) -> bool {
         self.len == usize::MAX || self.len.is_multiple_of(RUN)
     }
 
-    /// Where an element lies.
+    /// The offset of an element, in elements.
     fn at(&self, row: usize, column: usize) -> usize {
         row * self.row + column / self.len * self.step + column % self.len
     }
 
-    /// Bytes up to the last of so many rows and columns, which are at least one.
+    /// The number of bytes up to the end of the last of these rows and columns, of which there is at least one each.
     fn bytes(&self, rows: usize, columns: usize) -> usize {
         // The last run may be shorter than the one before.
         let whole = columns / self.len * self.len;
@@ -90,7 +90,7 @@ impl Rows {
 pub(super) type RawBlock =
     unsafe fn((*const f32, Rows), usize, *const f32, Option<[*const f32; 2]>, [*mut f32; 2], usize);
 
-/// Such a product, made ready.
+/// A compiled product.
 #[derive(Clone, Debug)]
 pub struct Product {
     raw: RawBlock,
@@ -144,7 +144,7 @@ impl Product {
         })
     }
 
-    /// Its operands, by number of the side; the last one, what the sums start as, may be missing.
+    /// Its operands, by number of the side; the last one, the initial sums, may be missing.
     pub(super) fn sides(&self) -> Option<SmallVec<[Side; 4]>> {
         let [m, n, k] = self.extent;
         let rows = |(operand, rows): (u8, Rows), columns: usize| {
@@ -161,7 +161,7 @@ impl Product {
         Some(sides)
     }
 
-    /// Where each element of a side lies, in bytes: sums and left factor row by row, the right one panel by panel.
+    /// The byte offsets of a side's elements: sums and left factor row by row, the right one panel by panel.
     pub fn offsets(&self, side: usize) -> Vec<i64> {
         let [m, n, k] = self.extent;
         match side {
@@ -205,8 +205,8 @@ impl Product {
         }
     }
 
-    /// Can it be computed with operands at these places? The sums are written while the left factor and what they start as are
-    /// read, and the right factor is packed by raw kernels.
+    /// Whether it can be computed with operands at these places. The sums are written while the left factor and the
+    /// initial sums are read, and the right factor is packed by raw kernels.
     pub fn is_possible(&self, places: &[Place]) -> bool {
         let Some(sides) = self.sides() else { return false };
         let bytes = |side: usize| {
@@ -246,8 +246,8 @@ impl Product {
 
     /// Packs the right factor, and computes; the sides start at these places.
     ///
-    /// Safety: all sides are readable, the sums writable and apart from the left factor, the kernels of the right factor are raw, and
-    /// nobody else touches the memories.
+    /// Safety: all sides are readable, the sums writable and apart from the left factor, the kernels of the right
+    /// factor are raw, and nothing else accesses the memories.
     unsafe fn compute(&self, [sums, left, right, start]: [*mut u8; 4]) {
         let Product { raw, extent: [m, n, k], left: (_, rows), sums: (_, lie), .. } = self;
         // Rows that share sets of the first-level cache are copied, a few at a time.
@@ -273,7 +273,7 @@ impl Product {
                 let dense = panels.wrapping_add(packed).cast::<f32>();
                 for row in 0..end - first {
                     let from = some.0.wrapping_add(row * rows.row);
-                    // SAFETY: a row of the left factor lies in one piece, and the buffer has room for so many.
+                    // SAFETY: a row of the left factor is contiguous, and the buffer has room for `together` rows of it.
                     unsafe { std::ptr::copy_nonoverlapping(from, dense.wrapping_add(row * pitch), *k) };
                 }
                 some = (dense.cast_const(), Rows { row: pitch, ..*rows });
@@ -284,7 +284,7 @@ impl Product {
                     let halves = [lie.at(i, j), lie.at(i, j + RUN)];
                     let from = self.start.map(|_| halves.map(|half| start.wrapping_add(half).cast_const()));
                     let a = some.0.wrapping_add((i - first) * some.1.row);
-                    // SAFETY: every block lies inside the operands, and the machine was asked.
+                    // SAFETY: every block lies inside the operands, and the machine's support was checked.
                     unsafe { raw((a, some.1), *k, panel, from, halves.map(|half| sums.wrapping_add(half)), lie.row) };
                 }
             }
@@ -296,17 +296,17 @@ impl Product {
 /// Shorter runs are not worth reading where they lie.
 const SHORTEST: usize = 8;
 
-/// Rows so many bytes apart, or a multiple of it, share sets of the first-level cache.
+/// Rows this number of bytes apart, or a multiple of it, share sets of the first-level cache.
 const CROWDED: usize = 2048;
 
 /// Bytes of the left factor that meet all panels before the next ones: they stay in the first-level cache beside a panel.
 const TOGETHER: usize = 16 << 10;
 
-/// What the sums start as, among the sides.
+/// The side with the initial sums.
 const START: usize = 3;
 
 thread_local! {
-    /// Where the panels of the right factor lie, and rows of the left one, kept for the next product.
+    /// The buffer for the panels of the right factor and rows of the left one, kept for the next product.
     static BUFFER: Cell<AlignedBytes> = Cell::default();
 }
 

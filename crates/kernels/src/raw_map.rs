@@ -175,7 +175,7 @@ impl RawMap {
 /// Elements that go through the buffers at once.
 const STAGE: usize = 8 * LANES;
 
-/// What `$copy` makes of the integer of so many bytes.
+/// Applies `$copy` to the integer type of this number of bytes.
 macro_rules! by_size {
     ($size:expr, $copy:ident) => {
         match $size {

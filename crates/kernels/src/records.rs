@@ -6,10 +6,10 @@ use tessera_isa::elem::Elem;
 /// Columns that are sorted together.
 const BLOCK: usize = 32;
 
-/// What comes behind every record.
+/// The key after every record's.
 const LAST: i32 = i32::MAX;
 
-/// What every NaN is ordered by.
+/// The key of every NaN.
 const NAN: i32 = LAST - 1;
 
 /// Values by the order of their records: downward, -0 as +0, every number before every NaN.
@@ -54,8 +54,8 @@ const BEHIND: [[i32; BLOCK]; BLOCK] = {
     table
 };
 
-/// How many come before each one: those with lower keys, and of equal ones those in front. Every pair is compared, many at
-/// a time, and nothing branches.
+/// The number of keys before each one: lower keys, and equal ones at lower positions. Every pair is compared, many at
+/// a time, without branches.
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "a lane is one of several arrays, and closures keep vectors out")]
 fn ranks(keys: &[i32; BLOCK]) -> [i32; BLOCK] {
@@ -103,10 +103,10 @@ pub fn sort(elem: Elem, values: &[u8], indices: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Lists of records merged into one: always the head that comes first, and of equal ones that of the lower list. Gives
-/// the number of each record, counted through all lists.
+/// Merges lists of records: always the head that comes first, and of equal ones that of the lower list. Returns the
+/// number of each record, counted through all lists.
 ///
-/// What two lists come to does not depend on the others, so that they are merged two by two, sorted or not.
+/// The merge of two lists does not depend on the others, so that they are merged two by two, sorted or not.
 pub fn merge(elem: Elem, lists: [&[u8]; 4]) -> Vec<u32> {
     let mut first = 0;
     let [a, b, c, d] = lists.map(|list| {
@@ -131,7 +131,7 @@ fn keyed<V: Value>(list: &[u8], first: u32) -> Vec<u64> {
     keyed
 }
 
-/// What ends a list.
+/// The end of a list.
 const END: u64 = u64::MAX;
 
 /// Two lists with their ends; a list that is at its end stays there.

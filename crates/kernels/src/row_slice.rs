@@ -14,11 +14,11 @@ use crate::{Kernel, Level, MapKernel, PackedKernel, PackedOp};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What an instruction does, or the first of several equal parts of it.
+/// The work of an instruction, or the first of several equal parts of it.
 #[derive(Clone, Debug)]
 pub struct RowSlice {
     kernel: Work,
-    /// The operands, what is written first.
+    /// The operands, the written one first.
     pub sides: SmallVec<[Side; 4]>,
     /// The rounds of its outermost loop: it can be divided by what divides them.
     pub rounds: u64,
@@ -26,7 +26,7 @@ pub struct RowSlice {
     pub least: u64,
 }
 
-/// So many rows are folded at a time.
+/// The number of rows that are folded at a time.
 const ROWS: u64 = 16;
 
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ enum Work {
     Product(Box<Product>),
 }
 
-/// What an instruction does to each element.
+/// An instruction's operation on each element.
 pub(super) enum ElementOp<'a> {
     Copy,
     Map(&'a MapKernel),
@@ -50,7 +50,7 @@ pub struct Side {
     pub operand: u8,
     /// The bytes that the part touches lie between these two, from where the operand starts.
     pub span: (i64, i64),
-    /// How far it is to where the next part starts.
+    /// The distance to the start of the next part.
     pub step: i64,
 }
 
@@ -58,10 +58,10 @@ pub struct Side {
 #[derive(Clone, Debug)]
 pub struct FusedOp {
     pub part: RowSlice,
-    /// Where its operands lie.
+    /// The places of its operands.
     pub places: SmallVec<[Place; 8]>,
-    /// Where its operands lie in the scratch memory, by side: the byte there that stands for the first one of the span, while a
-    /// strip goes through; the next strip takes the same.
+    /// The places of its operands in the scratch memory, by side: the byte there that stands for the first one of the
+    /// span, while a strip is processed; the next strip uses the same bytes.
     pub homes: SmallVec<[Option<usize>; 4]>,
 }
 
@@ -144,7 +144,7 @@ impl RowSlice {
         Some(RowSlice { kernel: Work::Product(Box::new(product.clone())), sides, rounds: 1, least: 1 })
     }
 
-    /// The first of so many equal parts of it; they divide its rounds.
+    /// The first of `parts` equal parts of it; `None` unless they divide its rounds.
     pub fn first_of(&self, parts: u64) -> Option<RowSlice> {
         if parts == 0 || !self.rounds.is_multiple_of(parts) {
             return None;
@@ -158,7 +158,7 @@ impl RowSlice {
         }
     }
 
-    /// The loops of what is done element by element.
+    /// The loops of an elementwise operation, and the operation.
     pub(super) fn elementwise(&self) -> Option<(&Nest, ElementOp<'_>)> {
         match &self.kernel {
             Work::Map(kernel) => Some((kernel.vectors()?, ElementOp::Map(kernel))),
@@ -175,7 +175,7 @@ impl RowSlice {
         }
     }
 
-    /// Is it a copy whose elements change places?
+    /// Whether it is a copy that changes the order of elements.
     pub fn is_turned(&self) -> bool {
         self.copied().is_some_and(|nest| !is_in_rows(nest))
     }
@@ -196,7 +196,7 @@ impl RowSlice {
         }
     }
 
-    /// Does it touch all bytes of a side's span?
+    /// Whether it touches all bytes of a side's span.
     pub fn is_solid(&self, side: usize) -> bool {
         let Some(at) = self.sides.get(side) else { return false };
         self.elementwise().is_some_and(|(nest, _)| {
@@ -205,18 +205,18 @@ impl RowSlice {
         })
     }
 
-    /// Is it a copy of one run of bytes?
+    /// Whether it is a copy of one run of bytes.
     pub fn is_plain_copy(&self) -> bool {
         let is_same = |nest: &Nest| nest.dims.iter().all(|dim| dim.step[DST] == dim.step[SRC]);
         matches!(&self.kernel, Work::Copy(copy) if is_same(&copy.1)) && self.is_solid(DST)
     }
 
-    /// Does it compute nothing?
+    /// Whether it computes nothing.
     pub fn is_copy(&self) -> bool {
         matches!(self.kernel, Work::Copy(_))
     }
 
-    /// Does it fold rows?
+    /// Whether it folds rows.
     pub fn is_fold(&self) -> bool {
         matches!(self.kernel, Work::Fold(_))
     }
@@ -268,13 +268,13 @@ impl RowSlice {
     }
 }
 
-/// Does a copy move rows of elements as they lie?
+/// Whether a copy moves rows of elements in their order.
 fn is_in_rows(nest: &Nest) -> bool {
     let size = i64::from(nest.bits[DST] / 8);
     nest.dims.last().is_some_and(|row| row.step[DST] == size && row.step[SRC] == size)
 }
 
-/// The first of so many equal parts of a nest: its loops, its operands and its rounds.
+/// The first of `parts` equal parts of a nest: its loops, its operands and its rounds.
 fn divided(operands: &[u8], mut nest: Nest, parts: u64) -> Option<(Nest, SmallVec<[Side; 4]>, u64)> {
     let outer = nest.dims.first_mut()?;
     outer.extent /= parts;
@@ -289,7 +289,7 @@ fn side(operand: u8, nest: &Nest, k: usize, step: i64) -> Option<Side> {
     Some(Side { operand, span: (i64::try_from(first).ok()?, i64::try_from(end).ok()?), step })
 }
 
-/// What runs on a strip: an instruction of a list by its number, or several that became acts.
+/// A stage that runs on a strip: an instruction of a list by its number, or several that became acts.
 #[derive(Debug)]
 pub enum FusedStage {
     One(usize),
@@ -304,7 +304,8 @@ enum BoundStage<'a> {
     RegisterOps(BoundRegisterOps),
 }
 
-/// Runs stages of instructions so many times, each time on the next parts. Operands lie in memories, or in scratch memory.
+/// Runs stages of instructions `times` times, each time on the next parts. Operands are in memories, or in scratch
+/// memory.
 pub fn run_stages<M: AsRef<[u8]> + AsMut<[u8]>>(
     links: &[FusedOp],
     stages: &[FusedStage],
@@ -356,7 +357,7 @@ fn begin<'a, M: AsRef<[u8]> + AsMut<[u8]>>(
     let written: SmallVec<[usize; 8]> = links.iter().filter_map(written).collect();
     let start = |(id, memory): (usize, &mut M)| start(memory, written.contains(&id));
     let all: SmallVec<[(*mut u8, usize); 32]> = memories.iter_mut().enumerate().map(start).collect();
-    // Where an operand starts, and the step to the next part: the first and the last part lie inside.
+    // The start of an operand, and the step to the next part: the first and the last part are in bounds.
     let side = |link: &FusedOp, n: usize| {
         let home = link.home(n);
         let side = link.part.sides.get(n)?;

@@ -1,4 +1,4 @@
-//! What the safe twins of kernels work on: copies and functions of single elements.
+//! The data of the safe twins of kernels: copies and functions of single elements.
 
 use crate::nest::{OutOfBounds, read_bits, write_bits};
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The bytes of both sides of a move: in two memories, or in one.
 #[derive(Debug)]
 pub enum Sides<'a> {
-    /// What is read, and what is written.
+    /// The bytes read, and the bytes written.
     Two(&'a [u8], &'a mut [u8]),
     /// The memory that holds both. No byte that is written may be read for another element: then the order of elements
     /// does not matter.
@@ -14,7 +14,7 @@ pub enum Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Do both spans lie inside, with the operands at these bytes?
+    /// Checks that both spans are in bounds, with the operands at these bytes.
     #[inline]
     pub(super) fn check(&self, spans: [(i128, i128); 2], at: [usize; 2]) -> Result<(), OutOfBounds> {
         let (Sides::Two(_, dst) | Sides::One(dst)) = self;
@@ -22,7 +22,7 @@ impl Sides<'_> {
         OutOfBounds::check(spans[1], at[1], dst.len())
     }
 
-    /// Where both sides start; pointers into one memory come from the one mutable borrow of it.
+    /// The starts of both sides; pointers into one memory come from the one mutable borrow of it.
     #[inline]
     pub(super) fn pointers(&mut self) -> (*const u8, *mut u8) {
         match self {

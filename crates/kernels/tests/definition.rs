@@ -9,7 +9,7 @@ use tessera_isa::sem::{Func, Quant, Reduced, Rounding, Saturation};
 use tessera_testkit::definition;
 use tessera_testkit::random::Random;
 
-/// How many arguments a function takes; the match names every function, so that none is forgotten below.
+/// The numbers of arguments that a function takes; the match names every function, so that none is forgotten below.
 fn arities(func: Func) -> &'static [usize] {
     match func {
         Func::Bits | Func::LowBytes | Func::Convert | Func::Cvt { .. } => &[1],

@@ -1,7 +1,8 @@
 //! The usual case of defined bits: everything that an instruction reads is defined.
 //!
-//! Then the steps of an instruction need not be looked at one by one. What it reads and what it writes are two sets of
-//! bytes for each operand, made when the instruction is made ready: that one is defined is asked, the other becomes so.
+//! Then the steps of an instruction need not be examined one by one. The reads and the writes are two sets of bytes
+//! for each operand, made when the instruction is compiled. The first set is checked to be defined; the second becomes
+//! defined.
 
 use crate::definedness::DefinednessTransfer;
 use crate::lower::Effect;
@@ -9,7 +10,7 @@ use smallvec::SmallVec;
 use tessera_kernels::memory::{Area, Memories, WordMask};
 use tessera_kernels::{MemoryId, Place};
 
-/// What is read, and what is written, of all operands.
+/// The bytes read and the bytes written, of all operands.
 #[derive(Clone, Debug, Default)]
 pub struct AllDefined {
     reads: SmallVec<[(u8, Bytes); 2]>,
@@ -18,9 +19,10 @@ pub struct AllDefined {
     /// The memories of all of them, with the stamps that their sets had when everything that is read and written was
     /// defined; empty while that is not known.
     seen: SmallVec<[(MemoryId, u64); 2]>,
-    /// Is it worth knowing? Not where something becomes undefined, or where an operand's place changes.
+    /// Whether the check is worth remembering. It is not if something becomes undefined, or if an operand's place
+    /// changes.
     lasts: bool,
-    /// Is there nothing to know, since nobody follows what is defined?
+    /// Whether there is nothing to check, since definedness is not tracked.
     is_idle: bool,
 }
 
@@ -33,7 +35,7 @@ enum Bytes {
     Mask(WordMask),
 }
 
-/// A range is asked for in about the time of so many words of a mask.
+/// The check of a range takes about as long as the check of this number of words of a mask.
 const WORDS_PER_RANGE: usize = 16;
 
 impl AllDefined {
@@ -58,7 +60,7 @@ impl AllDefined {
                     (mv.dst, &mv.to, true)
                 }
             };
-            // What becomes undefined keeps its place among the others.
+            // A write that makes bytes undefined keeps its position in the order.
             let after = writes.iter().rposition(|w| w.2 != defined).map_or(0, |n| n + 1);
             match writes.iter_mut().skip(after).find(|w| w.0 == operand) {
                 Some((_, written, _)) => written.extend(area),
@@ -84,7 +86,7 @@ impl AllDefined {
         }
     }
 
-    /// Was everything defined that is read and written, and has nothing become undefined since?
+    /// Whether all bytes read and written were defined when last checked, and nothing has become undefined since.
     #[inline]
     pub fn is_as_seen(&self, memories: &Memories) -> bool {
         let is_same = |(id, stamp): &(MemoryId, u64)| memories.get(*id).is_some_and(|m| m.defined().stamp() == *stamp);
@@ -106,7 +108,7 @@ impl AllDefined {
         }
     }
 
-    /// Is everything that is read defined?
+    /// Whether everything that is read is defined.
     #[inline]
     pub fn holds(&self, memories: &Memories, places: &[Place]) -> bool {
         self.reads.iter().all(|(operand, bytes)| {
@@ -117,7 +119,7 @@ impl AllDefined {
         })
     }
 
-    /// Notes what an instruction wrote that read nothing undefined.
+    /// Notes the writes of an instruction that read no undefined bytes.
     #[inline]
     pub fn written(&self, memories: &mut Memories, places: &[Place]) -> Effect {
         let mut effect = Effect::default();

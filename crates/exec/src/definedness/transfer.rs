@@ -1,4 +1,5 @@
-//! What an instruction does to defined bits, operand by operand: the *shadow* of its steps. Origins read the same.
+//! The effect of an instruction on defined bits, operand by operand: the *shadow* of its steps. Origins use the same
+//! description.
 
 use crate::lower::{Effect, ParamAt};
 use smallvec::SmallVec;
@@ -8,14 +9,14 @@ use tessera_kernels::memory::{Area, ByteSet, Memories, Memory};
 use tessera_kernels::nest::{DST, Nest, Nests, OPERANDS, SRC, fold, read_bits, write_bits};
 use tessera_kernels::{Conversion, Mapped, PackedKernel, PackedOp, Place, is_buffer};
 
-/// What happens to defined bits.
+/// One step's effect on defined bits.
 #[derive(Clone, Debug)]
 pub enum DefinednessTransfer {
     /// Bytes become undefined.
     Clear { operand: u8, area: Area },
     /// Bytes become a value.
     Set { operand: u8, area: Area, pattern: Pattern },
-    /// Bytes become what others are.
+    /// Bytes become as defined as others are.
     Move(Box<TransferMove>),
 }
 
@@ -44,28 +45,28 @@ impl Pattern {
 pub struct TransferMove {
     pub dst: u8,
     pub to: Area,
-    /// What is read: the operands of the nests after the first, in their order.
+    /// The areas read: the operands of the nests after the first, in their order.
     pub reads: SmallVec<[(u8, Area); 2]>,
     /// For the case that not all that is read is defined.
     pub nests: Nests,
     pub value: Value,
-    /// Is what is there combined with, by a step of its own that sees to defined bits?
+    /// Whether it combines with the old contents, in a step of its own that handles defined bits.
     pub combines: bool,
 }
 
-/// What becomes of the elements of a move. One undefined byte makes the whole element undefined, except where bits are
-/// kept: there it is only itself.
+/// The change of the elements of a move. One undefined byte makes the whole element undefined, except in a move that
+/// keeps bits, where only that byte is undefined.
 #[derive(Clone, Debug)]
 pub enum Value {
     Bits,
     Converted(Conversion, ParamAt),
     /// They become a function of several.
     Mapped(Mapped),
-    /// They become what whole rows, or data, decide; there are no nests.
+    /// A function of whole rows, or of data, computes them; there are no nests.
     PackedKernel(Arc<PackedKernel>),
 }
 
-/// How much of what a step reads is defined.
+/// The definedness of a step's inputs.
 pub enum Source {
     Defined,
     Undefined,
@@ -73,7 +74,7 @@ pub enum Source {
     Mixed(ByteSet),
 }
 
-/// Which bit picks, and for 0 and 1 the operand among those that are read; a scalar is none of them.
+/// The bit that selects, and for 0 and 1 the operand among those that are read; `None` for a scalar.
 type Picks = (u8, [Option<usize>; 2]);
 
 /// Shorter runs than this are moved as bytes, by the kernels, rather than bit by bit.
@@ -98,7 +99,7 @@ impl TransferMove {
         matches!(self.value, Value::Bits)
     }
 
-    /// Where a bit of the first operand picks one of the others.
+    /// The selection, if a bit of the first operand selects one of the others.
     fn picks(&self) -> Option<Picks> {
         let Value::Mapped(Mapped { func: Func::Select { bit }, args, .. }) = &self.value else {
             return None;
@@ -108,7 +109,7 @@ impl TransferMove {
         Some((*bit, [clear.then_some(1 + usize::from(set)), set.then_some(1)]))
     }
 
-    /// How much of what it reads is defined now.
+    /// The current definedness of its inputs.
     #[inline]
     pub fn source(&self, memories: &Memories, places: &[Place]) -> Source {
         let mut all = true;
@@ -135,7 +136,7 @@ impl TransferMove {
         }
     }
 
-    /// What data decides, as the copies that it comes to with the data of now.
+    /// A data-dependent move as the copies that it performs with the current data.
     pub fn as_copy(&self, memories: &Memories, places: &[Place]) -> Option<TransferMove> {
         let Value::PackedKernel(staged) = &self.value else {
             return None;
@@ -167,7 +168,7 @@ impl TransferMove {
             }
             return Some(result);
         }
-        // What is read, from the start of its span on: 0xFF for every byte that is defined.
+        // The bytes read, from the start of the span on: 0xFF for every byte that is defined.
         let mut read: SmallVec<[(Vec<u8>, i64); 2]> = SmallVec::new();
         for (operand, area) in &self.reads {
             // An empty factor is read nowhere.
@@ -240,12 +241,12 @@ fn whole_rows(nest: &Nest) -> Option<u64> {
 }
 
 impl DefinednessTransfer {
-    /// Is it one that a step of its own does?
+    /// Whether it is a move that a combining step of its own performs.
     pub fn combines(&self) -> bool {
         matches!(self, DefinednessTransfer::Move(mv) if mv.combines)
     }
 
-    /// What it writes: the operand, and which bytes.
+    /// The operand that it writes, and the bytes.
     pub fn target(&self) -> (u8, &Area) {
         match self {
             DefinednessTransfer::Clear { operand, area } | DefinednessTransfer::Set { operand, area, .. } => {
@@ -294,7 +295,7 @@ impl DefinednessTransfer {
     }
 }
 
-/// What reaches global memory is a number, if only zero (ops.md 1.3).
+/// Bytes that reach global memory are numbers, if only zero (ops.md 1.3).
 fn store_zeros(memory: &mut Memory, area: &Area, at: usize, source: &Source) {
     let base = at as i64 + area.span().map_or(0, |s| s.0);
     for (start, len) in area.at(at) {

@@ -7,14 +7,14 @@ use tessera_isa::inst::Inst;
 use tessera_kernels::Failure;
 use tessera_kernels::memory::Memories;
 
-/// An instruction that was issued, and what it was compiled to.
+/// An instruction that was issued, and its compiled form.
 #[derive(Debug)]
 pub struct CachedInst {
     /// The instruction, whole. Its view is where it was the first time.
     pub inst: Box<Inst>,
     /// Copies the old contents into the result.
     pub init: Option<CompiledInst>,
-    /// What the instruction moves; nothing for one that only binds.
+    /// The compiled moves; `None` for an instruction that only binds.
     pub compiled: Option<CompiledInst>,
     /// The warnings of the rules.
     pub warnings: Vec<Diagnostic>,
@@ -54,10 +54,10 @@ pub struct Cache<T = CachedInst> {
     pub epoch: u64,
     /// More values than this are not kept.
     most: usize,
-    /// How often all values were given up.
+    /// The number of times that all values were dropped.
     pub age: u64,
     last: usize,
-    /// By value, the one that was asked for after it: loops ask for them in the same order again and again.
+    /// By value, the one that was requested after it: loops request them in the same order again and again.
     next: Vec<usize>,
     by_key: FxHashMap<Box<[u64]>, usize>,
 }
@@ -148,7 +148,7 @@ impl<T> Cache<T> {
 }
 
 impl Cache {
-    /// What the current instruction touches of its buffer, relative to the view's first byte.
+    /// The bytes of its buffer that the current instruction touches, relative to the view's first byte.
     pub fn global_span(&self) -> Option<(i64, i64)> {
         self.current()?.compiled.as_ref()?.global_span()
     }

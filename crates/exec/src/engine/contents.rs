@@ -70,7 +70,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Copies a tile whose bytes lie together, on core 0 only; tells whether it is one.
+    /// Copies a tile whose bytes are contiguous, on core 0 only; returns whether it is such a tile.
     fn copy_whole(&mut self, from: TileId, to: TileId) -> Result<bool, Failure> {
         let (src, dst) = (self.object(from)?, self.object(to)?);
         let (a, b, bytes) = (src.place, dst.place, src.bytes() as usize);
@@ -193,7 +193,7 @@ impl Engine {
         })
     }
 
-    /// How many bytes of a tile's valid region have no defined value.
+    /// The number of bytes of a tile's valid region that have no defined value.
     pub(super) fn undefined_bytes(&self, id: TileId, core: u8) -> Result<u64, Failure> {
         let o = self.object(id)?;
         let Some(memory) = self.memories.get(on_core(o.place.memory, core)) else {

@@ -9,7 +9,7 @@ use tessera_isa::sem::stored;
 use tessera_kernels::nest::read_bits;
 use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
-/// Where an element lies.
+/// The address of an element.
 pub struct ElementAddress {
     pub memory: MemoryId,
     /// Its first byte there.
@@ -28,7 +28,7 @@ impl Engine {
         Ok(self.fetch(&found)?)
     }
 
-    /// Where the element lies that an instruction names in storage order.
+    /// Finds the element that an instruction names in storage order.
     pub fn locate(&mut self, inst: &Inst) -> Result<ElementAddress, Failure> {
         let found = inst.index_u64(Role::Index).and_then(|k| stored(inst, 0, k)).zip(inst.tiles.first());
         let ((row, col), tile) = found.ok_or_else(|| internal_error("no element has this index"))?;

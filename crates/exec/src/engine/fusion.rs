@@ -1,12 +1,12 @@
 //! Chains: instructions that go through the data together, a share of the rows at a time.
 //!
-//! One after the other, instructions on tiles that do not fit the first-level cache send every tile to the second level
-//! and back. A chain is cut into *strips*, and each strip goes through all of its instructions before the next one begins.
-//! That is the same work in another order, and it may be done where in two different strips no two instructions touch the
-//! same byte, one of them writing. Elementwise instructions that follow each other become acts on registers
-//! ([`FusedLoop`]): what only the next one takes, and nobody after, is not written at all. What others of the chain take, and nobody
-//! after it, lies in scratch memory, a strip of it, so that it stays in the first-level cache; and what was copied is read where
-//! it came from.
+//! One after the other, instructions on tiles that do not fit the first-level cache send every tile to the second
+//! level and back. A chain is cut into *strips*, and each strip goes through all of its instructions before the next
+//! one begins. That is the same work in another order. It is legal if in two different strips no two instructions
+//! touch the same byte, one of them writing. Elementwise instructions that follow each other become acts on registers
+//! ([`FusedLoop`]): a result that only the next instruction reads is not written at all. A result that only other
+//! instructions of the chain read is in scratch memory, a strip of it, so that it stays in the first-level cache. A
+//! copied operand is read from the copy's source.
 
 mod copy_forwarding;
 mod deferred;
@@ -19,13 +19,13 @@ use smallvec::SmallVec;
 use tessera_kernels::memory::{AlignedBytes, Memories};
 use tessera_kernels::{Failure, FusedLoop, FusedOp, FusedStage, Place, run_stages};
 
-/// What a strip touches: it stays in the first-level cache with room for the rest of the world.
+/// The bytes that a strip touches: it stays in the first-level cache with room for other data.
 const STRIP: u64 = 24 << 10;
 
 /// The same where rows are folded: folds begin and end with a wait for what was written, so that there are fewer of them.
 const FOLDED_STRIP: u64 = 36 << 10;
 
-/// With less than this, calling the kernels is what takes the time.
+/// With less than this, the calls of the kernels take most of the time.
 const LEAST: u64 = 4 << 10;
 
 /// Groups of instructions, one after the other.
@@ -38,7 +38,7 @@ struct FusionPlan {
     scratch: usize,
 }
 
-/// Instructions that go through the data together, in so many strips.
+/// Instructions that go through the data together, in `strips` strips.
 #[derive(Debug)]
 struct Group {
     /// The first of its instructions, in the chain's order.
@@ -71,13 +71,13 @@ impl Bytes {
         Bytes { end, step: 0, ..*self }
     }
 
-    /// Do no two different strips of these touch the same byte?
+    /// Whether no two different strips of these touch the same byte.
     fn is_apart(&self, other: &Bytes, strips: i64) -> bool {
         let together = self.end.max(other.end) - self.first.min(other.first);
         !self.all(strips).meets(&other.all(strips)) || (self.step == other.step && together <= self.step)
     }
 
-    /// Is there a byte that both have?
+    /// Whether the two overlap.
     fn meets(&self, other: &Bytes) -> bool {
         self.memory == other.memory && other.first < self.end && self.first < other.end
     }
@@ -87,7 +87,7 @@ impl Bytes {
     }
 }
 
-/// What an instruction touches, what it writes first.
+/// The bytes that an instruction touches, those that it writes first.
 fn bytes(link: &FusedOp) -> Option<SmallVec<[Bytes; 4]>> {
     let side = |n: usize| {
         let side = link.part.sides.get(n)?;
@@ -161,7 +161,7 @@ impl Group {
         Some((run.as_ref()?, n - first))
     }
 
-    /// Who reads from memory what an instruction makes, and whether what it makes is overwritten, or changed in part.
+    /// The readers from memory of an instruction's result, and whether the result is overwritten, or changed in part.
     fn readers(&self, n: usize, all: &[SmallVec<[Bytes; 4]>], strips: i64) -> Readers {
         let mut found = Readers::default();
         let Some(to) = all.get(n).and_then(|sides| sides.first()).map(|to| to.all(strips)) else { return found };
@@ -181,8 +181,9 @@ impl Group {
         found
     }
 
-    /// Decides what is written, and where. `read` are the bytes that later groups read; `is_dead` tells which instructions of the
-    /// chain make what nobody needs after it. Gives the bytes of scratch memory that it takes.
+    /// Decides which results are written, and to which bytes. `read` are the bytes that later groups read; `is_dead`
+    /// says whether an instruction's result is dead after the chain. Returns the bytes of scratch memory that it
+    /// takes.
     fn finish(&mut self, read: &[Bytes], is_dead: impl Fn(usize) -> bool) -> Option<usize> {
         self.find_runs();
         let strips = i64::try_from(self.strips).ok()?;
@@ -245,7 +246,7 @@ impl Group {
     }
 }
 
-/// What happens in a group to what one of its instructions makes.
+/// The uses within a group of the result of one of its instructions.
 #[derive(Debug, Default)]
 struct Readers {
     /// The instructions and sides that read it from memory.
@@ -258,7 +259,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// How many bytes instructions touch, those that begin at the same place once.
+/// The number of bytes that instructions touch, those that begin at the same place once.
 fn distinct(links: &[FusedOp]) -> Option<u64> {
     let mut seen: Vec<(usize, i64)> = Vec::new();
     let mut sum = 0u64;
@@ -273,7 +274,7 @@ fn distinct(links: &[FusedOp]) -> Option<u64> {
     Some(sum)
 }
 
-/// May the strips of these, of which the first parts are given, go through all of them one after the other?
+/// Whether the strips of these may go through all of them one after the other; `first` are the first parts.
 fn are_apart(first: &[FusedOp], strips: u64) -> Option<bool> {
     let strips = i64::try_from(strips).ok()?;
     let mut before: Vec<Bytes> = Vec::new();
@@ -289,7 +290,7 @@ fn are_apart(first: &[FusedOp], strips: u64) -> Option<bool> {
 }
 
 impl FusionPlan {
-    /// A chain of instructions; by each of them, the operands (a bit each tile) that nobody needs after it.
+    /// A chain of instructions; by each of them, the operands (a bit each tile) that are dead after it.
     fn new(links: Vec<FusedOp>, dead: &[u32]) -> FusionPlan {
         let place = |n: usize, side: usize| {
             let link: &FusedOp = links.get(n)?;

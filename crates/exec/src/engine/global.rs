@@ -17,7 +17,7 @@ pub struct Global {
     pub dims: SmallVec<[u64; 6]>,
     pub strides: SmallVec<[i64; 6]>,
     pub tags: ViewTags,
-    /// May stores make the buffer longer?
+    /// Whether stores may make the buffer longer.
     pub grows: bool,
     /// A pointer into a tile: the tile's first element in its memory, and `bound` is its end.
     pub tile: Option<u64>,
@@ -51,7 +51,7 @@ impl Default for Global {
 }
 
 impl Global {
-    /// The view that an operand describes, in this buffer; what is not known counts as 0.
+    /// The view that an operand describes, in this buffer; unknown values count as 0.
     pub fn of_arg(arg: &GlobalArg, buffer: MemoryId) -> Global {
         Global {
             buffer,

@@ -17,7 +17,7 @@ use tessera_kernels::memory::AlignedBytes;
 pub struct InstHandle {
     at: usize,
     age: u64,
-    /// Where its view starts in the buffer, if it has one.
+    /// The start of its view in the buffer, if it has one.
     start: Option<usize>,
 }
 

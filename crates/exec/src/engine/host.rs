@@ -1,8 +1,8 @@
 //! Tiles in the memory of the program that runs the simulator, and memories that such a program holds pointers into.
 //!
-//! A caller who hands out pointers *fixes* the memories: they stay at one address of the host. A tile may then be given by
-//! a pointer ([`Root::Host`]): it lies in a fixed memory, or in memory of the caller's own, which he *lends* for the time
-//! of an instruction.
+//! A caller that hands out pointers *fixes* the memories: they stay at one address of the host. A tile may then be given
+//! by a pointer ([`Root::Host`]): it is in a fixed memory, or in the caller's own memory, which the caller *lends* for the
+//! time of an instruction.
 
 use super::tiles::TileId;
 use super::{Cache, Engine, OF_ALL, Place, Storage};
@@ -16,7 +16,7 @@ use tessera_kernels::{Failure, MemoryId, failure};
 const ROOM: usize = 1 << 28;
 const POOL_ROOM: usize = 1 << 30;
 
-/// What a pointer points into.
+/// The target of a pointer.
 #[derive(Clone, Copy, Debug)]
 pub enum PointerTarget {
     /// A byte of a memory.
@@ -43,13 +43,13 @@ impl Engine {
         Err(failure("memory-limit", "the machine has no addresses left for a memory", "end threads that are done"))
     }
 
-    /// How many bytes a fixed memory has room for; 0 where it is not fixed.
+    /// The number of bytes that a fixed memory has room for; 0 if it is not fixed.
     pub fn room(&self, loc: Loc) -> u64 {
         let addresses = self.memories.get(MemoryId::of_loc(loc)).and_then(|m| m.addresses());
         addresses.map_or(0, |(first, end)| end - first)
     }
 
-    /// What an address of the host points into.
+    /// The target of an address of the host.
     pub fn pointed(&self, address: u64) -> PointerTarget {
         let at = |id: MemoryId| {
             let (first, end) = self.memories.get(id)?.addresses()?;
@@ -60,7 +60,7 @@ impl Engine {
         memory.or_else(pool).unwrap_or(PointerTarget::Elsewhere)
     }
 
-    /// The place of a pointer: in a memory, or in what was lent.
+    /// The place of a pointer: in a memory, or in lent memory.
     pub(super) fn pointer_place(&self, address: u64) -> Place {
         match self.pointed(address) {
             PointerTarget::Memory(loc, at) => Place { memory: MemoryId::of_loc(loc), at: at as usize },
@@ -85,7 +85,7 @@ impl Engine {
         }
     }
 
-    /// Forgets the caller's memory: from here on he may free it.
+    /// Forgets the caller's memory: from here on the caller may free it.
     #[inline]
     pub fn end_lending(&mut self) {
         for slot in 0..self.lent.len() {

@@ -23,16 +23,16 @@ impl From<Failure> for IssueError {
     }
 }
 
-/// What an executed instruction leaves to be told.
+/// The findings about an executed instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct IssueReport<'a> {
-    /// What the rules have against it, though it is legal.
+    /// The warnings of the rules about it, though it is legal.
     pub warnings: &'a [Diagnostic],
-    /// Was it never issued before on these operands?
+    /// Whether it was never issued before on these operands.
     pub is_new: bool,
-    /// What the contents of its operands gave rise to this time.
+    /// The finding about the contents of its operands this time.
     pub about_contents: Option<&'a Diagnostic>,
-    /// Were undefined bytes stored to global memory, as zeros?
+    /// Whether undefined bytes were stored to global memory, as zeros.
     pub stored_undefined: bool,
 }
 
@@ -42,7 +42,7 @@ pub fn is_valid_set(op: Opcode, role: Role, valid: [Option<u64>; 2]) -> Result<(
     unset.map_or(Ok(()), |(_, name)| Err(tessera_check::valid_unset(op, role, name).into()))
 }
 
-/// Does an instruction write its view of global memory?
+/// Whether an instruction writes its view of global memory.
 pub fn stores(inst: &Inst) -> bool {
     inst.op.effect(inst.form, Role::Global) == Touched::Write
 }
@@ -183,8 +183,8 @@ impl Engine {
         }
     }
 
-    /// Whether the cached footprint is in bounds at the view's new offset. A buffer that no file is bound to grows with what
-    /// is stored.
+    /// Whether the cached footprint is in bounds at the view's new offset. A buffer that no file is bound to grows
+    /// with the stores.
     pub fn fits(&mut self, cache: usize, inst: &Inst, view: &Global) -> Result<bool, Failure> {
         let Some(start) = view.byte() else { return Ok(false) };
         let Some(span) = self.caches.get(cache).and_then(|c| c.global_span()) else {
@@ -244,7 +244,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks the rules: warnings of a legal instruction, errors of another.
+    /// Checks the rules: returns the warnings of a legal instruction, or the errors of another.
     pub(super) fn legal(&self, inst: &Inst) -> Result<Vec<Diagnostic>, IssueError> {
         let mut found: Vec<_> = tessera_check::check(inst).into_iter().map(Diagnostic::from).collect();
         if found.iter().any(Diagnostic::is_error) {
@@ -314,7 +314,7 @@ impl Engine {
         self.run(cache, 0).map(|_| ())
     }
 
-    /// The same once, for a caller whose tiles have layouts of their own; no rule is asked.
+    /// The same once, for a caller whose tiles have layouts of their own; no rule is checked.
     pub fn copy_once(
         &mut self,
         from: (TileId, [u64; 2]),

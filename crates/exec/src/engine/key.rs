@@ -1,8 +1,8 @@
-//! The key of an instruction: everything that what is made ready of it depends on, besides the contents of memories and
-//! where in its buffer a view starts.
+//! The key of an instruction: everything that its compiled form depends on, besides the contents of memories and the
+//! start of a view in its buffer.
 //!
-//! Types and layouts go by their numbers ([`Interner`]), automatic storage by its place: the tiles of a function that is
-//! called again are the same to it.
+//! Types and layouts go by their numbers ([`Interner`]), automatic storage by its place: the tiles of a function that
+//! is called again have the same key.
 
 use super::global::Global;
 use super::tiles::Object;
@@ -69,7 +69,7 @@ impl Key {
         ]);
     }
 
-    /// A view of a buffer with room for so many elements.
+    /// A view of a buffer with room for `bound` elements.
     #[inline]
     pub fn view(&mut self, view: &Global, bound: u64) {
         self.0.extend_from_slice(&[

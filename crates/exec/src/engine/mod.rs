@@ -57,13 +57,13 @@ use tessera_isa::profile::Profile;
 use tessera_isa::tile::Tile;
 use tessera_kernels::memory::{Memories, Memory};
 
-/// So many variants of one operation of a program are kept.
+/// The number of variants of one operation of a program that are kept.
 const OF_ONE: usize = 256;
 
-/// So many are kept of everything that is issued on its own.
+/// The number of variants that are kept of all instructions that are issued on their own.
 const OF_ALL: usize = 1024;
 
-/// Memories, tiles and instructions made ready.
+/// Memories, tiles and compiled instructions.
 #[derive(Debug)]
 pub struct Engine {
     pub profile: Profile,
@@ -77,11 +77,11 @@ pub struct Engine {
     lent: Vec<u64>,
     /// The vector core whose UB is its own.
     pub core: u8,
-    /// Is the other vector core somebody else's?
+    /// Whether the other vector core is not this engine's.
     pub is_one_core: bool,
     /// Grows whenever a tile may have changed in anything but its contents.
     pub epoch: u64,
-    /// What SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7).
+    /// The attributes set by SETFMATRIX and SET_IMG2COL_PADDING (ops.md 7).
     pub config: Attrs,
     /// By operation of the program; one for all where there is none.
     pub caches: Vec<Cache>,
@@ -91,7 +91,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that takes one instruction at a time; it keeps track of what is defined, or does not.
+    /// An engine that takes one instruction at a time; `tracked` says whether it tracks definedness.
     pub fn new(profile: Profile, tracked: bool) -> Self {
         let mut memories = Memories::new(tracked);
         // The buffer through which loads and stores go.
@@ -99,7 +99,7 @@ impl Engine {
         Engine::with(profile, memories, vec![Cache::new(OF_ALL)])
     }
 
-    /// The engine of a program with so many instructions.
+    /// The engine of a program with this number of instructions.
     pub fn of_program(profile: Profile, memories: Memories, instructions: usize) -> Self {
         Engine::with(profile, memories, (0..instructions).map(|_| Cache::new(OF_ONE)).collect())
     }
@@ -130,7 +130,7 @@ impl Engine {
         self.profile
     }
 
-    /// SETFMATRIX and SET_IMG2COL_PADDING: what is given stays until it is given again (ops.md 7).
+    /// SETFMATRIX and SET_IMG2COL_PADDING: attributes stay until they are set again (ops.md 7).
     pub fn configure(&mut self, given: &Attrs) {
         self.config = given.or(&self.config);
         self.epoch += 1;

@@ -1,4 +1,4 @@
-//! The pool: storage of tiles that have no address, and who has which bytes of it.
+//! The pool: storage of tiles that have no address, and the owners of its bytes.
 
 use super::{Engine, Place};
 use rustc_hash::FxHashMap;
@@ -103,7 +103,7 @@ impl Engine {
         self.pool = Pool { last: self.pool.last, ..Pool::default() };
     }
 
-    /// Gives storage back; was it there?
+    /// Frees storage; returns whether it existed.
     pub fn free_storage(&mut self, handle: u32) -> bool {
         self.pool.free(handle).is_some()
     }

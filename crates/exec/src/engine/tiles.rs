@@ -35,7 +35,7 @@ impl TileId {
     }
 }
 
-/// What decides where a tile lies.
+/// The source of a tile's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
     Own,
@@ -60,7 +60,7 @@ pub struct Object {
     /// Valid rows and columns, where they are set.
     pub valid: [Option<u64>; 2],
     pub binding: Binding,
-    /// Where it lies, and how, unless it is bound elsewhere.
+    /// Its own place and layout, unless it is bound elsewhere.
     home: Place,
     pub(super) own_layout: u32,
     /// The handle of its storage in the pool, where it has one of its own.
@@ -92,7 +92,7 @@ impl Object {
         }
     }
 
-    /// Where its contents begin: the address that the program gave it, or its own place.
+    /// The start of its contents: the address that the program gave it, or its own place.
     pub fn start(&self) -> Place {
         self.address().unwrap_or(self.home)
     }
@@ -113,7 +113,7 @@ impl Object {
     }
 }
 
-/// What a rule has against something.
+/// Turns a rule's finding into an error.
 fn refused(fault: Option<Fault>) -> Result<(), Failure> {
     fault.map_or(Ok(()), |fault| Err(fault.into()))
 }
@@ -197,7 +197,7 @@ impl Engine {
         })
     }
 
-    /// Takes a tile's place away: whoever uses it is refused.
+    /// Removes a tile's place: later uses of the tile are refused.
     pub fn end_tile(&mut self, id: TileId) -> Result<(), Failure> {
         self.update(id, |o| o.place = Place { memory: MemoryId::NONE, at: 0 })
     }
@@ -265,7 +265,7 @@ impl Engine {
         self.objects.get_mut(id.index()).ok_or_else(no_tile)
     }
 
-    /// Changes a tile; in a loop most changes bring about what is there already.
+    /// Changes a tile; in a loop most changes set values that are there already.
     pub(super) fn update(&mut self, id: TileId, change: impl FnOnce(&mut Object)) -> Result<(), Failure> {
         let o = self.objects.get_mut(id.index()).ok_or_else(no_tile)?;
         let before = (o.place, o.layout, o.valid, o.binding);
@@ -294,7 +294,7 @@ impl Engine {
         }
     }
 
-    /// Where a tile operand lies in the engine's memories.
+    /// The place of a tile operand in the engine's memories.
     pub(super) fn place(&self, arg: &TileArg) -> Place {
         let loc = arg.tile.loc;
         match arg.place {
@@ -353,7 +353,7 @@ impl Engine {
             if (core == 0 || memory != place.memory && !self.is_one_core)
                 && let Some(memory) = self.memories.get_mut(memory)
             {
-                // What lies beyond the memory's end has never been touched.
+                // Bytes beyond the memory's end have never been touched.
                 let end = place.at.saturating_add(bytes).min(memory.bytes().len());
                 memory.defined_mut().remove(place.at, end.saturating_sub(place.at));
             }
@@ -368,8 +368,8 @@ impl Engine {
         })
     }
 
-    /// `alloc_tile`: the tile begins, with an address where one is given, here or by an earlier TASSIGN (syntax.md 1).
-    /// Tells whether it lies at its own place.
+    /// `alloc_tile`: the tile begins, with an address if one is given, here or by an earlier TASSIGN (syntax.md 1).
+    /// Returns whether it is at its own place.
     pub fn alloc(&mut self, id: TileId, addr: Option<i64>, valid: [Option<i64>; 2]) -> Result<bool, Failure> {
         let o = self.object(id)?;
         check_extents(&o.tile, valid)?;
@@ -408,7 +408,7 @@ impl Engine {
         self.update(id, |o| o.set_extents(valid))
     }
 
-    /// What TFILLPAD_EXPAND does to a dynamic valid region.
+    /// The effect of TFILLPAD_EXPAND on a dynamic valid region.
     pub fn expand_valid(&mut self, id: TileId) -> Result<(), Failure> {
         self.update(id, |o| {
             let declared = [(o.tile.v_row, o.tile.rows), (o.tile.v_col, o.tile.cols)];

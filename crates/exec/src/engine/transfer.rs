@@ -1,4 +1,4 @@
-//! What goes in and out: TLOAD and TSTORE of a caller's bytes, and tiles as bytes.
+//! Input and output: TLOAD and TSTORE of a caller's bytes, and tiles as bytes.
 
 use super::issue::stores;
 use super::tiles::TileId;
@@ -20,8 +20,8 @@ pub type Runs = Vec<(usize, Vec<u8>)>;
 pub(super) const BUFFER: MemoryId = MemoryId::buffer(0);
 
 impl Engine {
-    /// An instruction with a view of `bytes`; [`GlobalArg::buffer`] is taken from the bytes. What it stores is written to
-    /// them; undefined bytes as 0.
+    /// Runs an instruction with a view of `bytes`; [`GlobalArg::buffer`] is taken from the bytes. Stored bytes are
+    /// written to them, undefined ones as 0.
     pub fn transfer(
         &mut self,
         mut inst: Inst,
@@ -42,8 +42,8 @@ impl Engine {
         Ok(issued)
     }
 
-    /// An instruction with a view of a buffer of so many bytes, whose contents are asked for when the rules have let it
-    /// pass, and where it reads them: what it leaves there.
+    /// Runs an instruction with a view of a buffer of `len` bytes, and returns its writes there. `contents` is called
+    /// only after the rules have accepted the instruction, and only if it reads the view.
     pub fn transfer_with(
         &mut self,
         inst: &Inst,
@@ -62,8 +62,8 @@ impl Engine {
         done.map(|done| (taken, self.report(done)))
     }
 
-    /// An instruction with a view of bytes that are somebody else's: it reads and writes them where they are, and combines
-    /// nothing with what is there ([`combines`]).
+    /// Runs an instruction with a view of lent bytes. It reads and writes them in place, and combines nothing with
+    /// them ([`combines`]).
     pub fn transfer_lent(
         &mut self,
         inst: &Inst,
@@ -71,7 +71,7 @@ impl Engine {
         bytes: AlignedBytes,
     ) -> Result<IssueReport<'_>, IssueError> {
         let done = self.issue_at(inst, tiles, |buffer| buffer.lend(bytes));
-        // They are nobody's business any more.
+        // The bytes go back to their owner.
         if let Some(buffer) = self.memories.get_mut(BUFFER) {
             buffer.lend(AlignedBytes::default());
         }
@@ -90,8 +90,7 @@ impl Engine {
         taken.writes().map(|(start, run)| (start, run.to_vec())).collect()
     }
 
-    /// Gives a tile's valid region its contents from a view, whatever location and layout it has; its padding is left
-    /// alone.
+    /// Fills a tile's valid region from a view, for any location and layout; its padding is left alone.
     pub fn host_load(&mut self, tile: TileId, view: GlobalArg, buffer: Memory) -> Result<(), Failure> {
         self.set_buffer(buffer);
         let done = self.host(Inst::tload(Profile::Cpu), (Role::Dst, tile), view, 0);
@@ -99,8 +98,8 @@ impl Engine {
         done.map(|_| ())
     }
 
-    /// Takes a tile's valid region into a view of a buffer of so many bytes, as one vector core sees it; tells whether
-    /// something was undefined.
+    /// Stores a tile's valid region into a view of a buffer of `len` bytes, as one vector core sees it; returns
+    /// whether a byte was undefined.
     pub fn host_store(&mut self, tile: TileId, view: GlobalArg, len: usize, core: u8) -> Result<(Runs, bool), Failure> {
         self.set_buffer(empty(len));
         let done = self.host(Inst::tstore(Profile::Cpu), (Role::Src, tile), view, core);
@@ -108,7 +107,7 @@ impl Engine {
         done.map(|effect| (runs, effect.has(Effect::STORED_UNDEFINED)))
     }
 
-    /// A transfer as cpu has it, about which no rule is asked.
+    /// A transfer with the rules of cpu, which are not checked.
     fn host(&mut self, mut inst: Inst, tile: (Role, TileId), view: GlobalArg, core: u8) -> Result<Effect, Failure> {
         self.reserve_tile(tile.1, core)?;
         let object = self.object(tile.1)?;
@@ -185,17 +184,17 @@ impl Engine {
     }
 }
 
-/// Does the instruction read its view: a load, or a store that combines?
+/// Whether the instruction reads its view: a load, or a store that combines.
 fn reads_view(inst: &Inst) -> bool {
     !stores(inst) || combines(inst)
 }
 
-/// Does a store combine what it writes with what is there?
+/// Whether a store combines its elements with the old contents.
 pub fn combines(inst: &Inst) -> bool {
     inst.attrs.adds() || inst.attrs.scatter_atomic().is_some_and(|op| op != ScatterAtomic::None)
 }
 
-/// A buffer that remembers what is stored into it.
+/// A buffer that remembers the bytes stored into it.
 fn empty(len: usize) -> Memory {
     let mut empty = Memory::new(vec![0; len], true);
     empty.watch();

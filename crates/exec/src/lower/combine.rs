@@ -1,8 +1,9 @@
-//! Stores that combine what is there with something new: atomic adds, maxima and minima (isa/memory.md 3 and 5).
+//! Stores that combine old contents with new elements: atomic adds, maxima and minima (isa/memory.md 3 and 5).
 //!
-//! First fresh elements are made, as a plain store would write them, then they are combined with what is there. Where all is
-//! defined and no element of the view is met again, kernels do both. Else they run element by element in row-major order; one
-//! that is not defined changes nothing. What was combined is logged where blocks are put together later (isa/structure.md 4).
+//! First fresh elements are made, as a plain store would write them, then they are combined with the old contents. If
+//! all is defined and no element of the view occurs twice, kernels do both. Otherwise they run element by element in
+//! row-major order; an undefined element changes nothing. The combinations are logged if blocks are put together later
+//! (isa/structure.md 4).
 
 use crate::definedness::Value;
 use crate::lower::{Effect, Lowering, Operand, missing};
@@ -15,10 +16,10 @@ use tessera_kernels::memory::{CombineOp, Memories};
 use tessera_kernels::nest::{DST, Map, Nest, Nests, OPERANDS, OutOfBounds, lower, read_bits};
 use tessera_kernels::{Conversion, Convert, Failure, Kernel, Level, Mapped, Params, Place, Sides, internal_error};
 
-/// Such a store, made ready.
+/// A compiled store that combines.
 #[derive(Clone, Debug)]
 pub struct Combine {
-    /// What becomes of an element of the view and a fresh one, and what a fresh one is made by.
+    /// The function of an element of the view and a fresh one, and the function that makes a fresh one.
     op: Func,
     first: Func,
     extent: [u64; 2],
@@ -73,7 +74,7 @@ pub struct AtOnce {
     how: Arc<CombineOp>,
 }
 
-/// What makes the fresh elements of one nest.
+/// The kernel that makes the fresh elements of one nest.
 #[derive(Clone, Debug)]
 enum Made {
     Copied(Box<Kernel>),
@@ -81,7 +82,7 @@ enum Made {
 }
 
 impl AtOnce {
-    /// By nests from the tile to the view; `func` is what becomes of an element of the view and a fresh one.
+    /// By nests from the tile to the view; `func` is the function of an element of the view and a fresh one.
     fn new(func: Func, elem: Elem, nests: &[Nest], conversion: Option<Conversion>) -> Self {
         let (mut from, mut to) = (Nests::new(), Nests::new());
         let mut base = 0;
@@ -123,7 +124,7 @@ impl AtOnce {
 }
 
 impl Combine {
-    /// Runs it; is everything that it reads defined?
+    /// Runs it; `is_defined` says whether everything that it reads is defined.
     pub fn run(
         &self,
         memories: &mut Memories,
@@ -165,7 +166,7 @@ impl Combine {
                 effect.add(Effect::STORED_UNDEFINED, true);
                 continue;
             };
-            // That both functions are defined was asked when the store was lowered.
+            // Lowering has checked that both functions are defined.
             let Some(new) = self.first.eval(to, &args) else { continue };
             let mut new = new.to_le_bytes();
             let place = places.get(usize::from(self.view.operand));
@@ -184,7 +185,7 @@ fn combined(func: Func) -> Result<(Func, Func), Failure> {
 }
 
 impl Lowering<'_> {
-    /// What is there is combined with something new; the first argument is what is there.
+    /// Combines old contents with new elements; the first argument is the old element.
     pub fn combined(&mut self, apply: &Apply, to: Operand, from: SmallVec<[(Operand, Map); 3]>) -> Result<(), Failure> {
         let (extent, elem, (op, first)) = (apply.extent, to.elem, combined(apply.func)?);
         let mut numbers: SmallVec<[u8; OPERANDS]> = SmallVec::from_iter([to.number]);

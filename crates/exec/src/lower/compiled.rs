@@ -1,7 +1,7 @@
-//! Instructions made ready: lowered once, run any number of times.
+//! Compiled instructions: lowered once, run any number of times.
 //!
-//! [`CompiledInst::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and beside
-//! it to what happens to defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
+//! [`CompiledInst::new`] lowers the steps of an instruction whose values are all known to a [`Plan`] of kernels, and
+//! to their effect on defined bits (the *shadow*). Running it reads no instruction, layout or type any more.
 
 use crate::definedness::{AllDefined, DefinednessTransfer, Source};
 use crate::lower::data::{self, IndexedConcat};
@@ -17,7 +17,7 @@ use tessera_kernels::nest::OutOfBounds;
 use tessera_kernels::{Failure, Plan};
 use tessera_kernels::{MemoryId, PackedKernel, Place, RowSlice, on_core};
 
-/// Where the operands of an instruction lie.
+/// The places of an instruction's operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
     /// The tiles, in the order of [`Inst::tiles`], on core 0.
@@ -26,7 +26,7 @@ pub struct Places<'a> {
     pub tracked: bool,
 }
 
-/// An instruction made ready.
+/// A compiled instruction.
 #[derive(Clone, Debug)]
 pub struct CompiledInst {
     pub plan: Plan,
@@ -37,25 +37,26 @@ pub struct CompiledInst {
     pub joined: Option<Box<IndexedConcat>>,
     pub routed: Option<Box<RoutedRun>>,
     pub looked: Option<Box<TableAccess>>,
-    /// What is picked by indices.
+    /// The gather of elements by indices.
     pub indexed: Option<Arc<PackedKernel>>,
-    /// What is asked about the contents of operands, and the last warning of it.
+    /// The rules about the contents of operands, and the last warning of one.
     pub contents: SmallVec<[ContentRule; 2]>,
     pub warning: Option<Failure>,
-    /// What is combined with what is there.
+    /// The stores that combine with the old contents.
     pub combines: Vec<Combine>,
-    /// What the view of global memory touches, relative to its first element.
+    /// The bytes of global memory that the view touches, relative to its first element.
     pub global: Option<Area>,
-    /// What it does with the bytes of its view.
+    /// Its accesses to the bytes of its view.
     pub access: ArrayAccess,
-    /// Does nothing depend on contents? Most instructions are such, and a loop of tiny ones notices each question.
+    /// Whether nothing depends on contents. Most instructions are plain, and a loop of tiny ones is slowed by each
+    /// further check.
     pub is_plain: bool,
     /// The bytes that it touches, where they can be moved later, together with those of instructions after it; else 0.
     pub shared: u64,
 }
 
-/// What a run did that is worth knowing, a bit each. They are one word: who reads several bytes that were written one by one waits
-/// until everything that was stored before them, which is what the instruction moved, has left for the cache.
+/// The reportable effects of a run, a bit each. They are one word: a load of several bytes that were written one by
+/// one waits until all earlier stores, which are the bytes that the instruction moved, have left for the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effect(usize);
 
@@ -113,12 +114,12 @@ impl CompiledInst {
         if self.is_plain { self.change(memories) } else { self.run_by_contents(memories, global) }
     }
 
-    /// Does data decide what goes where?
+    /// Whether data decides the index map.
     fn is_routed(&self) -> bool {
         self.joined.is_some() || self.looked.is_some() || self.indexed.is_some() || self.routed.is_some()
     }
 
-    /// Does it run the same whatever its operands hold?
+    /// Whether it runs the same way with any contents of its operands.
     pub fn reads_no_contents(&self) -> bool {
         !self.is_routed() && self.contents.is_empty() && matches!(self.params, ParamSource::Fixed(_))
     }
@@ -148,7 +149,7 @@ impl CompiledInst {
         Ok(effect)
     }
 
-    /// Asks the rules about contents; tells whether there is a warning.
+    /// Checks the rules about contents; returns whether there is a warning.
     fn ask_contents(&mut self, memories: &Memories) -> Result<bool, Failure> {
         self.warning = None;
         for rule in self.contents.iter().filter(|_| !memories.stands_for_all) {
@@ -162,7 +163,7 @@ impl CompiledInst {
 
     #[inline]
     fn change(&mut self, memories: &mut Memories) -> Result<Effect, Failure> {
-        // What is as it was seen has no view of global memory.
+        // An instruction whose check is remembered has no view of global memory.
         if self.usual.is_as_seen(memories) && self.combines.is_empty() {
             self.move_bytes(memories)?;
             return Ok(Effect::default());
@@ -223,8 +224,8 @@ impl CompiledInst {
         Ok(effect)
     }
 
-    /// Does to defined bits what a run does, where nothing that is read is undefined; [`CompiledInst::move_bytes`] is the rest of
-    /// the run.
+    /// Applies the effect of a run on defined bits, if no byte that is read is undefined; [`CompiledInst::move_bytes`]
+    /// is the rest of the run.
     pub fn note(&mut self, memories: &mut Memories, global: usize) -> Option<Effect> {
         self.set_view(global);
         if self.usual.is_as_seen(memories) {
@@ -248,7 +249,7 @@ impl CompiledInst {
         }
     }
 
-    /// Where its view of global memory starts now.
+    /// The current place of its view of global memory.
     pub fn view(&self) -> Option<Place> {
         self.global.as_ref().and(self.places.last().copied())
     }
@@ -265,7 +266,7 @@ impl CompiledInst {
         Box::new(Diagnostic::error(rule, e.to_string()))
     }
 
-    /// How many bytes it touches, if it does nothing but what its rows can share.
+    /// The number of bytes that it touches, if all of its work is an operation that rows can share; otherwise 0.
     pub fn shares(&self) -> u64 {
         let touched = |part: RowSlice| part.sides.iter().map(|side| side.span.1.abs_diff(side.span.0)).sum();
         let is_alone = self.is_plain && self.combines.is_empty();
@@ -273,7 +274,7 @@ impl CompiledInst {
         self.plan.part().filter(|part| is_alone && is_possible(part)).map_or(0, touched)
     }
 
-    /// Tells a watched buffer what was stored.
+    /// Notes the stored bytes in a watched buffer.
     fn note_stores(&self, memories: &mut Memories) {
         let (Some(area), Some(view)) = (&self.global, self.places.last()) else {
             return;

@@ -1,5 +1,5 @@
-//! Rules about what tiles hold: zero divisors (`-zero`), and operands beyond what hardware computes exactly (`-range`).
-//! They are asked when the instruction runs, before it writes anything (isa/elementwise.md 2).
+//! Rules about the contents of tiles: zero divisors (`-zero`), and operands beyond the range that hardware computes
+//! exactly (`-range`). They are checked when the instruction runs, before it writes anything (isa/elementwise.md 2).
 
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
@@ -35,7 +35,7 @@ pub enum ContentArg {
 }
 
 impl ContentRule {
-    /// What the row asks about the arguments of one step. A scalar that breaks a rule does so at once.
+    /// The content rules of the row for the arguments of one step. A scalar that breaks a rule is refused at once.
     pub fn of_step(
         inst: &Inst,
         func: Func,
@@ -67,7 +67,7 @@ impl ContentRule {
         Ok(all)
     }
 
-    /// A divisor that is one scalar is asked even where nothing is divided (isa/scalar.md 3).
+    /// A divisor that is one scalar is checked even if nothing is divided (isa/scalar.md 3).
     fn of_scalars(&self) -> Option<Failure> {
         let [(n, ContentArg::Scalar(elem, bits))] = self.args.as_slice() else { return None };
         let mut args = [(*elem, 1); 2];
@@ -139,7 +139,8 @@ fn i32s(run: &[u8]) -> impl Iterator<Item = i32> + '_ {
     run.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b))
 }
 
-/// Has a run of elements of this type a zero? All are looked at, so that the loop becomes vector instructions.
+/// Returns a function that checks whether a run of elements of this type has a zero. The function reads all elements,
+/// so that the loop becomes vector instructions.
 fn has_zero(elem: Elem) -> fn(&[u8]) -> bool {
     fn any<const N: usize>(run: &[u8]) -> bool {
         run.as_chunks::<N>().0.iter().fold(false, |any, element| any | (*element == [0; N]))

@@ -17,7 +17,7 @@ pub struct IndexedConcat {
     tiles: Vec<Place>,
     /// The counts that `lowered` was made for, in columns.
     counts: Vec<[u64; 2]>,
-    /// What the last run wrote of each row, in bytes of the index type.
+    /// By row: the length that the last run wrote, in bytes of the index type.
     totals: Vec<u64>,
     pub lowered: Option<CompiledInst>,
 }
@@ -144,7 +144,7 @@ fn no_counts() -> Failure {
     internal_error("an indexed TCONCAT has no counts")
 }
 
-/// Are the indices of a gather written, and in the tile that they point into? Nothing has moved yet.
+/// Checks that the indices of a gather are written, and in the tile that they point into. Nothing has moved yet.
 pub fn check_indices(staged: &PackedKernel, memories: &Memories, places: &[Place]) -> Result<(), Failure> {
     let (PackedOp::Gather { columns }, [src, idx]) = (staged.what, staged.inputs.as_slice()) else {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Scatters, sorts and merges (isa/irregular.md 4 and 6) of tiles that lie row by row: the same bytes as their routes come
-//! to, without listing them. What is undefined, out of range or worth a warning goes by the routes.
+//! Scatters, sorts and merges (isa/irregular.md 4 and 6) of tiles that are stored row by row: the same bytes as their
+//! routes produce, without listing the routes. Undefined, out-of-range and warned cases use the routes.
 
 use crate::lower::operand;
 use smallvec::SmallVec;
@@ -40,13 +40,13 @@ impl Rows {
         (column.stride == 1).then_some(Rows { operand: operand(number, 0), elem, rows, len: columns * size, pitch })
     }
 
-    /// Where a row lies, in a memory in which the tile starts at a byte.
+    /// The bytes of a row, in a memory in which the tile starts at byte `at`.
     fn row(&self, at: usize, row: usize) -> Range<usize> {
         let first = at + row * self.pitch;
         first..first + self.len
     }
 
-    /// Is all of it there, and defined?
+    /// Whether all of it is in bounds, and defined.
     fn is_whole(&self, memories: &Memories, places: &[Place]) -> bool {
         let Some((at, memory)) = memories.operand(places, self.operand) else { return false };
         (0..self.rows).all(|row| {
@@ -78,20 +78,20 @@ impl Rows {
 #[derive(Clone, Debug)]
 pub struct Direct {
     what: DirectOp,
-    /// What is read, and what is written.
+    /// The operands read, and the operand written.
     sources: SmallVec<[Rows; 4]>,
     dst: Rows,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum DirectOp {
-    /// Into so many elements; where `once`, an index that comes twice is worth a warning.
+    /// A scatter into `elements` elements; if `once`, a repeated index is worth a warning.
     Scatter {
         elements: usize,
         once: bool,
     },
     Sort,
-    /// Blocks of so many bytes, four by four.
+    /// Merges blocks of `len` bytes, four by four.
     MergeBlocks {
         len: usize,
     },
@@ -136,7 +136,7 @@ impl Direct {
         Some(Direct { what, sources, dst })
     }
 
-    /// Is everything that is read defined, and every index in range?
+    /// Whether everything that is read is defined, and every index in range.
     pub fn is_ready(&self, memories: &Memories, places: &[Place]) -> bool {
         let is_whole = self.sources.iter().all(|rows| rows.is_whole(memories, places));
         match (self.what, self.sources.as_slice()) {
@@ -164,7 +164,7 @@ impl Direct {
                     let were_there = scatter(size, idx.elem, values, indices, out, there);
                     (is_marked && !were_there).then(|| marks(idx.elem, indices, elements))
                 };
-                // What lies in the same memory is read there.
+                // Sources in the same memory are read in place.
                 let there = |rows: &Rows| rows.dense(places).filter(|(memory, _)| *memory == place.memory);
                 let (bytes, defined) = memories.get_mut(place.memory)?.bytes_and_defined();
                 let marks = if let (Some((_, values)), Some((_, indices))) = (there(src), there(idx))
@@ -236,7 +236,7 @@ impl Direct {
     }
 }
 
-/// How many records are taken until one of the lists, which end at these, has given its last one.
+/// The number of records that are taken until one of the lists, which end at `ends`, is exhausted.
 fn until_exhausted(merged: &[u32], ends: &[usize]) -> usize {
     let mut start = 0;
     let mut until = merged.len();
@@ -255,7 +255,7 @@ fn marks(elem: Elem, indices: &[u8], elements: usize) -> Vec<u8> {
     marks
 }
 
-/// Does an index come twice?
+/// Whether an index occurs twice.
 fn has_twice(elem: Elem, indices: &[u8], elements: usize) -> bool {
     let named = marks(elem, indices, elements).into_iter().filter(|mark| *mark != 0).count();
     named < indices.len() / (elem.bits() as usize / 8)

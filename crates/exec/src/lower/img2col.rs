@@ -15,7 +15,7 @@ struct RowPiece {
     /// First row, and how many.
     row: u64,
     rows: u64,
-    /// Where in the output they are.
+    /// Their position in the output.
     n: u64,
     d: u64,
     oy: u64,
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let [images, depth, channels, height, width, lanes] = conv.image.dims;
         let [left, _, top, _] = conv.pad;
         let rect = |from: u64, to: u64| Rect { row: rows.row + from, col: cols.col, rows: to - from, cols: cols.cols };
-        // Which of the piece's rows see the image: first <= row < end.
+        // The piece's rows that overlap the image: first <= row < end.
         let y = (rows.oy * conv.stride[0] + cols.ky * conv.dilation[0]).checked_sub(top);
         let y = y.filter(|y| *y < height && rows.n < images && cols.c1 < channels);
         let x = rows.ox * conv.stride[1] + cols.kx * conv.dilation[1];

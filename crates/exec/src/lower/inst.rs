@@ -217,7 +217,7 @@ impl Lowering<'_> {
                 let content = |n: usize| match *apply.args.get(n)? {
                     Arg::Scalar(elem, bits) => Some(ContentArg::Scalar(elem, bits)),
                     Arg::Element(side, map) => {
-                        // Which of the elements it is.
+                        // The element's number among the arguments that are elements.
                         let k = apply.args.iter().take(n).filter(|a| matches!(a, Arg::Element(..))).count();
                         let (from, role) = (&from.get(k)?.0, self.inst.tiles.get(side.tile()?)?.role);
                         let (operand, elem, layout) = (from.number, from.elem, Box::new(from.layout.clone()));
@@ -250,7 +250,7 @@ impl Lowering<'_> {
         let (src, dst) = (fixpipe.src, fixpipe.dst);
         Ok(match (param, quant) {
             (Some(Arg::Element(Side::Tile(tile), at)), _) => {
-                // An empty window asks for no parameters.
+                // An empty window needs no parameters.
                 let [rows, cols] = extent;
                 let count = if rows == 0 { 0 } else { cols as usize };
                 let (operand, first) = (operand(*tile, 0), at.origin[1]);
@@ -259,7 +259,7 @@ impl Lowering<'_> {
                 let from = FromTile { operand, offset, first, count, src, dst, bytes, params };
                 self.made.params = ParamSource::Tile(Box::new(from));
                 let param = ParamAt::Tile { operand, offset, count };
-                // Those that are read are numbered from the first one on.
+                // The loaded parameters are numbered from the first one on.
                 let list = Layout::row_major(1, cols, cols);
                 let numbered = nest::Operand { layout: &list, map: Map { origin: [0, 0], ..*at }, bits: 64 };
                 (param, lower(extent, &[two[0], two[1], numbered]))
@@ -381,7 +381,7 @@ impl Lowering<'_> {
         self.followed(numbers, nests, value, false);
     }
 
-    /// What defined bits and origins see of it.
+    /// Adds the move to the shadow, which defined bits and origins follow.
     pub fn followed(&mut self, numbers: &[u8], nests: Nests, value: Value, combines: bool) {
         let [dst, reads @ ..] = numbers else { return };
         let dst = *dst;

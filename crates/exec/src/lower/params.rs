@@ -1,11 +1,11 @@
-//! Where the parameters of a quantizing instruction come from (fixpipe.md 1 and 3).
+//! The sources of the parameters of a quantizing instruction (fixpipe.md 1 and 3).
 
 use tessera_isa::codec::{QuantFault, QuantParam};
 use tessera_isa::elem::Elem;
 use tessera_kernels::memory::Memories;
 use tessera_kernels::{Failure, Params, Place, failure, internal_error};
 
-/// Where the parameter of a converted element comes from.
+/// The source of the parameter of a converted element.
 #[derive(Clone, Copy, Debug)]
 pub enum ParamAt {
     None,
@@ -24,7 +24,7 @@ pub enum ParamAt {
 pub enum ParamSource {
     /// None, or the same ones every time.
     Fixed(Params),
-    /// Those that lie in a Scaling tile when the instruction runs.
+    /// The contents of a Scaling tile when the instruction runs.
     Tile(Box<FromTile>),
 }
 

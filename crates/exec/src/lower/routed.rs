@@ -1,5 +1,5 @@
-//! Instructions whose data decides what goes where (isa/irregular.md): what they come to is asked for at every run, and
-//! nothing is written before all of it is known.
+//! Instructions whose data decides the index map (isa/irregular.md). Their routes are computed at every run, and
+//! nothing is written before all of them are known.
 
 use crate::definedness::{DefinednessTransfer, TransferMove};
 use crate::lower::{Direct, operand};
@@ -11,7 +11,7 @@ use tessera_kernels::memory::{Area, Memories};
 use tessera_kernels::nest::{Dim, Nest, read_bits};
 use tessera_kernels::{Failure, Place};
 
-/// Such an instruction, and what its last run came to.
+/// A routed instruction, and the routes of its last run.
 #[derive(Clone, Debug)]
 pub struct RoutedRun {
     inst: Inst,
@@ -48,7 +48,7 @@ impl RoutedRun {
         routes(&self.inst, self.how, &read).map_err(|fault| Failure::from(*fault))
     }
 
-    /// What the last run came to: its sources are as they were.
+    /// The routes of the last run; its sources are unchanged.
     pub fn last(&self, memories: &Memories, places: &[Place]) -> Cow<'_, Routes> {
         match &self.routes {
             Some(routes) => Cow::Borrowed(routes),
@@ -56,7 +56,7 @@ impl RoutedRun {
         }
     }
 
-    /// Moves and makes the bytes; tells whether something undefined is left.
+    /// Moves and makes the bytes; returns whether an undefined byte is left.
     pub fn run(&self, memories: &mut Memories, places: &[Place]) -> bool {
         let Some(routes) = &self.routes else {
             self.direct.as_ref().and_then(|direct| direct.run(memories, places));
@@ -115,7 +115,7 @@ impl RoutedRun {
         left_undefined
     }
 
-    /// What routes do, as others follow it: copies, and places that become undefined.
+    /// The effect of routes on defined bits and origins: copies, and bytes that become undefined.
     pub fn shadow(routes: &Routes) -> Vec<DefinednessTransfer> {
         let of = |route: &Route| match route.from {
             From::Tile(tile, at) => {
@@ -144,7 +144,7 @@ impl RoutedRun {
     }
 }
 
-/// Which bytes of a route are defined.
+/// The defined bytes of a route.
 enum Defined {
     All,
     Some(Vec<u8>),

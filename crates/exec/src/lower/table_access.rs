@@ -1,5 +1,5 @@
-//! MGATHER and MSCATTER (isa/memory.md 5): the indices are read and judged first, and what they come to is lowered; again
-//! whenever they change.
+//! MGATHER and MSCATTER (isa/memory.md 5): the indices are read and checked first, and the resulting moves are
+//! lowered; again whenever the indices change.
 
 use crate::lower::{CompiledInst, Effect, Places, operand};
 use tessera_isa::inst::{Inst, TileArg};

@@ -18,7 +18,7 @@ pub struct Case {
     pub buffer: u64,
 }
 
-/// What many cases should have.
+/// The traits that many cases should have.
 pub const TRAITS: &[&str] = &[
     "core 1",
     "rows halved",
@@ -35,7 +35,7 @@ pub const TRAITS: &[&str] = &[
 ];
 
 impl Case {
-    /// Which of them it has.
+    /// The traits that it has.
     pub fn traits(&self) -> Vec<&'static str> {
         let inst = &self.inst;
         let elems = || inst.tiles.iter().map(|t| t.tile.elem);
@@ -169,7 +169,7 @@ pub fn path(random: &mut Random, profile: Profile, op: Opcode, form: Form) -> Op
     (!fitting.is_empty()).then(|| random.pick(&fitting))
 }
 
-/// What rows and columns are multiples of.
+/// The numbers that rows and columns are multiples of.
 pub fn units(elem: Elem, layout: Layout) -> (u64, u64) {
     let c0 = elem.c0();
     match layout {

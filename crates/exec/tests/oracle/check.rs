@@ -75,7 +75,7 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
             if let Some([Some(rows), Some(cols)]) = case.inst.global.as_ref().map(|view| view.shape()) {
                 let by_row = sem::coalesce(&case.inst) == Some(Coalesce::Row);
                 most = if by_row { rows } else { rows * cols };
-                // Where indices beyond the table have a meaning, there are some.
+                // If indices beyond the table have a meaning, some are generated.
                 let attrs = &case.inst.attrs;
                 let is_meant = attrs.gather_oob() != Some(GatherOob::Undefined)
                     || attrs.scatter_oob() != Some(ScatterOob::Undefined);
@@ -118,7 +118,7 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
     content
 }
 
-/// Has the instruction no result for some integers?
+/// Whether the instruction has no result for some integers.
 fn divides(inst: &Inst) -> bool {
     inst.op.info().rules.iter().any(|r| r.kind == RuleKind::Zero)
 }
@@ -167,7 +167,7 @@ pub fn compare(random: &mut Random, case: &Case) {
                 _ => contents(random, case, k),
             };
             if round > 0 {
-                // What core 1 has is left from the first round.
+                // The contents on core 1 are left from the first round.
                 let data = machine.read(ids[k], 1).unwrap();
                 pictures[k].cores[1] = Content { bytes: data.raw, defined: data.raw_defined };
             }

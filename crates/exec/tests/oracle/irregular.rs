@@ -16,7 +16,7 @@ const SIGNED_FLOAT: &[Elem] = &[I16, I32, F16, F32];
 const INDEX: &[Elem] = &[I16, U16, I32, U32];
 const INDEX_32: &[Elem] = &[I32, U32];
 
-/// What makes one instruction.
+/// The generator of one instruction.
 struct Maker<'a> {
     random: &'a mut Random,
     inst: Inst,
@@ -60,7 +60,7 @@ impl Maker<'_> {
         self.whole(Role::Tmp, tmp);
     }
 
-    /// One row of records: so many of them, at most.
+    /// One row of records, at most `most` of them.
     fn records(&mut self, role: Role, elem: Elem, most: u64) -> u64 {
         let (p, n) = (64 / u64::from(elem.bits()), self.random.below(most + 1));
         let cols = (p * n).max(1).next_multiple_of(elem.c0());

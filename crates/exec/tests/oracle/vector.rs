@@ -12,10 +12,10 @@ use tessera_testkit::random::Random;
 
 pub const FAMILIES: [Family; 3] = [Family::Elementwise, Family::Scalar, Family::Reduce];
 
-/// What many cases should have.
+/// The traits that many cases should have.
 pub const TRAITS: &[&str] = &["in place", "scratch", "scalar", "mask", "ragged", "empty", "block a row", "two results"];
 
-/// Which of them one has.
+/// The traits that a case has.
 pub fn traits(case: &Case) -> Vec<&'static str> {
     let inst = &case.inst;
     let has = |role| inst.tile(role).is_some();

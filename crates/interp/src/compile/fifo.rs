@@ -14,7 +14,8 @@ use tessera_kernels::{Failure, failure, internal_error};
 const MAX_SLOTS: u64 = 1 << 16;
 
 impl Compiler<'_> {
-    /// Where the slots of every FIFO lie, and the tiles that pushes leave in them. All cores agree on it.
+    /// Computes the addresses of the slots of every FIFO, and makes the tiles that pushes leave in them. All cores
+    /// agree on it.
     pub(super) fn channels(&mut self) -> Result<(), Failure> {
         let fifos = std::mem::take(&mut self.fifos);
         for f in &fifos.list {
@@ -57,10 +58,10 @@ impl Compiler<'_> {
         Ok(TileId::new(self.program.objects.len() - 1))
     }
 
-    /// Is the section for other cores than the one that is compiled for?
+    /// Whether the section is for other cores than the one that is compiled for.
     pub(super) fn is_skipped(&self, id: OpId, op: &Op) -> bool {
         let (Some(section), Some(core)) = (op.section_core(), self.process.core) else { return false };
-        // What only moves whole tiles runs on vector core 0 (cpu, a5).
+        // A section that only moves whole tiles runs on vector core 0 (cpu, a5).
         let is_outer = self.cores[id.index()].is_none();
         let only_first = self.process.number == 1 && self.profile != Profile::A2a3 && is_outer;
         section != core || only_first && section == Core::Vector && fifo::moves_whole_tiles(self.func, &op.blocks)

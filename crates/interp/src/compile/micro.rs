@@ -49,7 +49,8 @@ impl Compiler<'_> {
         })))
     }
 
-    /// What pointers on the chip are in a micro program: numbers. None where the operation has none of them.
+    /// The operation on an on-chip pointer, which is a number in a micro program. `None` if the operation has no such
+    /// pointer.
     pub(super) fn chip_pointer(&self, op: &Op, opcode: Opcode) -> Result<Option<MicroSupport>, Failure> {
         let chip = |value: ValueId| chip_space(self.ty(value)).filter(|_| self.var(value).int().is_some());
         let first = op.values().next();

@@ -18,7 +18,7 @@ use tessera_isa::tile::{Loc, Tile};
 use tessera_kernels::memory::ArrayAccess;
 use tessera_kernels::{Failure, MemoryId, Place, failure, internal_error, on_core};
 
-/// What would be wrong if a FIFO that was compiled were not there.
+/// The internal error for a FIFO that was compiled and is missing.
 const LOST: &str = "a FIFO, or a slot of it, is not there";
 
 impl Exec<'_> {
@@ -88,7 +88,7 @@ impl Exec<'_> {
         let fault =
             first.and_then(|first| fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile));
         let halves = if channel.dir == Dir::V2c && channel.split != 0 { 2 } else { 1 };
-        // A pop that leaves its extents open takes what is there (isa/today.md 7.1).
+        // A pop that leaves its extents open takes those of the pushed tile (isa/today.md 7.1).
         let is_open = tile.v_row.known().zip(tile.v_col.known()).is_none() && pop.valid.iter().all(Option::is_none);
         let fault = fault.or_else(|| {
             if is_open {
@@ -134,7 +134,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// The valid region that a popped tile has: what its type says, or what is given.
+    /// The valid region of a popped tile: from its type, or from the operands.
     fn popped_valid(&self, pop: &Pop, tile: &Tile) -> Result<[u64; 2], Failure> {
         let given = pop.valid.map(|v| v.map(|v| i128::from(self.int(v))));
         if let Some(fault) = fifo::check_popped(tile, given) {
@@ -200,7 +200,7 @@ impl Exec<'_> {
         })
     }
 
-    /// `fifo-write`: what is written is no popped tile.
+    /// `fifo-write`: an instruction must not write a popped tile.
     pub fn is_no_slot(&self, site: &InstTemplate) -> Result<(), Failure> {
         let is_popped = |slot: TileSlot| {
             let id = self.object_of(slot);
@@ -279,7 +279,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Has the other vector core pushed the same whole tile already?
+    /// Whether the other vector core has pushed the same whole tile already.
     fn other_push(&self, push: &Push, channel: &Channel, number: u64, half: u64) -> bool {
         let state = self.links.as_deref().and_then(|links| links.channels.get(push.channel));
         let other = state.is_some_and(|state| state.pushed[usize::from(half == 0)] > number);
@@ -359,7 +359,7 @@ impl Exec<'_> {
         })
     }
 
-    /// Moves a tile between its place and a view; tells whether undefined bytes were stored.
+    /// Moves a tile between its place and a view; returns whether undefined bytes were stored.
     fn transfer(&mut self, cache: usize, inst: Inst, tile: (Role, TileId), view: &Global) -> Result<bool, Failure> {
         let cache = self.cx.program.sites.len() + cache;
         let mut key = std::mem::take(&mut self.engine.key);
@@ -381,7 +381,7 @@ impl Exec<'_> {
     }
 }
 
-/// Where a pushed tile, or half, waits.
+/// The place where a pushed tile, or half, waits.
 fn stage(channel: &Channel, slot: u64, half: u64) -> Place {
     let at = channel.stage.saturating_add((slot * 2 + half).saturating_mul(channel.slot_size));
     Place { memory: MemoryId::POOL, at: at as usize }

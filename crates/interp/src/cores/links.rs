@@ -1,4 +1,4 @@
-//! What cores share besides memories: how far each FIFO is, and the tokens on their way.
+//! The state that cores share besides memories: the progress of each FIFO, and the tokens on their way.
 
 use super::super::code::{Channel, TileId};
 use super::super::step::Exec;
@@ -9,7 +9,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Dir;
 
-/// What a core waits for.
+/// The reason why a core waits.
 #[derive(Clone, Copy, Debug)]
 pub enum Wait {
     /// A free slot.
@@ -28,7 +28,7 @@ pub enum Wait {
 /// A tile that was pushed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pushed {
-    /// Which push it was, in the text.
+    /// The number of the push, in the text.
     pub number: usize,
     pub valid: [u64; 2],
 }
@@ -40,7 +40,7 @@ pub struct Popped {
     pub views: SmallVec<[TileId; 2]>,
 }
 
-/// How far a FIFO is. What both vector cores do is counted for each.
+/// The progress of a FIFO. The operations of both vector cores are counted for each.
 #[derive(Debug)]
 pub struct State {
     pub pushed: [u64; 2],
@@ -48,7 +48,7 @@ pub struct State {
     pub freed: [u64; 2],
     /// By slot and half.
     pub slots: Vec<[Pushed; 2]>,
-    /// What was popped and not freed, oldest first.
+    /// The tiles that were popped and not freed, oldest first.
     pub live: [VecDeque<Popped>; 2],
 }
 
@@ -62,10 +62,10 @@ pub struct Links {
     pub to_cube: [[u8; 16]; 2],
     /// The cores of the block: the cube core, or one that has all pipes, and each vector core.
     pub cores: [bool; 3],
-    /// Who has come to a meeting of cores of one kind, by core and id; and the tokens that everybody gets there.
+    /// The arrivals at a meeting of cores of one kind, by core and id; and the tokens that each core gets there.
     pub come: [[u8; 16]; 3],
     pub met: [[u8; 16]; 3],
-    /// Grows with everything that may let somebody go on.
+    /// Grows with every event that may let a waiting core continue.
     pub events: u64,
 }
 
@@ -90,12 +90,12 @@ impl Links {
         }
     }
 
-    /// Have both vector cores a part in every tile of the FIFO? On a2a3 both take and give whole tiles, too.
+    /// Whether both vector cores have a part in every tile of the FIFO. On a2a3 both take and give whole tiles, too.
     fn is_for_both(&self, channel: &Channel) -> bool {
         channel.split != 0 || self.profile == Profile::A2a3
     }
 
-    /// How many slots are free again.
+    /// The number of times that a slot became free again.
     pub fn freed(&self, n: usize, channel: &Channel) -> u64 {
         let Some(state) = self.channels.get(n) else { return 0 };
         // On a2a3 a pop frees the slot: the tile is a copy.
@@ -106,7 +106,7 @@ impl Links {
         }
     }
 
-    /// How many tiles are there to be popped, ever.
+    /// The number of tiles that have become available to pop, in total.
     pub fn ready(&self, n: usize, channel: &Channel) -> u64 {
         let Some(state) = self.channels.get(n) else { return 0 };
         match channel.dir {
@@ -115,7 +115,7 @@ impl Links {
         }
     }
 
-    /// Why somebody waits.
+    /// Describes why a core waits.
     pub fn describe(&self, wait: Wait, exec: &Exec<'_>) -> String {
         let channel = |n: usize| exec.cx.program.channels.get(n).zip(self.channels.get(n));
         match wait {
@@ -155,7 +155,7 @@ impl Links {
         }
     }
 
-    /// What is left when all have ended, each with an operation to point at.
+    /// The warnings about the state left when all cores have ended, each with an operation to point at.
     pub fn left(&self, exec: &Exec<'_>) -> Vec<(OpId, Diagnostic)> {
         let mut found = Vec::new();
         let fifos = Fifos::new(exec.cx.module, exec.cx.func);

@@ -1,9 +1,9 @@
 //! The cores of a block as processes that run in turn (isa/structure.md 4).
 //!
-//! A mixed kernel is compiled three times, for C, V0 and V1. Each core has tiles, scalars and a place in the program of
-//! its own; the memories and the [`Links`] between them go to whoever runs. A core runs until it waits or ends; then the
-//! next one does. Since each FIFO has one writer and one reader and nothing can be polled, the values do not depend on
-//! that order. If nobody gets on, it is a `deadlock`.
+//! A mixed kernel is compiled three times, for C, V0 and V1. Each core has tiles, scalars and a place in the program
+//! of its own; the memories and the [`Links`] between them go to the running core. A core runs until it waits or ends;
+//! then the next one runs. Since each FIFO has one writer and one reader and nothing can be polled, the values do not
+//! depend on that order. If no core can continue, it is a `deadlock`.
 
 mod fifo;
 mod links;
@@ -27,7 +27,7 @@ use tessera_isa::tile::Loc;
 pub struct Process {
     /// The kind of core; none for a process that has all pipes and memories.
     pub core: Option<Core>,
-    /// Which vector core it is.
+    /// The number of the vector core.
     pub number: u8,
     pub is_mixed: bool,
 }
@@ -44,7 +44,7 @@ impl Process {
         }
     }
 
-    /// Is it one of two vector cores, whose UB are two?
+    /// Whether it is one of two vector cores, each with a UB of its own.
     pub fn is_vector_of_two(self) -> bool {
         self.is_mixed && self.core == Some(Core::Vector)
     }
@@ -54,12 +54,13 @@ impl Process {
         if self.core == Some(Core::Vector) { 1 + usize::from(self.number) } else { 0 }
     }
 
-    /// Has its core the memory of tiles there? Each of several has its own (isa/structure.md 4).
+    /// Whether its core has the memory of tiles at this location. Each of several cores has its own (isa/structure.md
+    /// 4).
     pub fn has(self, loc: Loc) -> bool {
         !self.is_mixed || (self.core == Some(Core::Vector)) == (loc == Loc::Vec)
     }
 
-    /// How messages name it.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match (self.core, self.number) {
             (Some(Core::Vector), 0) => "V0",
@@ -77,9 +78,9 @@ impl Process {
 /// The processes of a block.
 pub struct Cores<'a> {
     pub list: Vec<Exec<'a>>,
-    /// Who has the memories.
+    /// The process that has the memories.
     at: usize,
-    /// Who has ended.
+    /// By process: whether it has ended.
     ended: Vec<bool>,
 }
 
@@ -93,7 +94,7 @@ impl<'a> Cores<'a> {
         Cores { list: own.collect(), at: 0, ended: vec![false; contexts.len()] }
     }
 
-    /// Who runs now, with the memories.
+    /// Switches to a process: it runs now, with the memories.
     pub fn turn(&mut self, to: usize) -> Result<&mut Exec<'a>, Failure> {
         let from = self.at;
         if from != to {
@@ -119,7 +120,7 @@ impl<'a> Cores<'a> {
         self.list.get_mut(self.at).map(|exec| &mut exec.engine.memories)
     }
 
-    /// A block before its first operation, and whoever wants to know what it does.
+    /// Sets a block to the state before its first operation, with the recorder and the observer of the run.
     pub fn begin(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
         self.restart(run, buffers, block)?;
         if run.record {
@@ -170,7 +171,7 @@ impl<'a> Cores<'a> {
         if self.advance()? { self.report_left() } else { Err(self.deadlock()) }
     }
 
-    /// Runs until nobody can go on; have all ended?
+    /// Runs until no core can continue; returns whether all have ended.
     pub fn advance(&mut self) -> Result<bool, Failure> {
         loop {
             let before = self.links().map_or(0, |links| links.events);
@@ -199,12 +200,12 @@ impl<'a> Cores<'a> {
         }
     }
 
-    /// What the cores share.
+    /// The state that the cores share.
     pub fn links(&mut self) -> Option<&mut Links> {
         self.list.get_mut(self.at).and_then(|exec| exec.links.as_deref_mut())
     }
 
-    /// What the block wrote, by buffer; then they are as they were before it.
+    /// Takes the block's writes, by buffer; after this the buffers are as they were before the block.
     pub fn end_block(&mut self, buffers: &[Buffer]) -> Vec<BlockWrites> {
         let Some(memories) = self.memories() else { return Vec::new() };
         let memory = |(k, buffer): (u32, &Buffer)| {
@@ -213,7 +214,7 @@ impl<'a> Cores<'a> {
         (0..).zip(buffers).filter_map(memory).collect()
     }
 
-    /// Nobody can run, and not all have ended.
+    /// The `deadlock` error: no core can run, and not all have ended.
     pub fn deadlock(&self) -> Failure {
         let links = self.list.get(self.at).and_then(|e| e.links.as_ref());
         let mut sentences = Vec::new();
@@ -244,7 +245,7 @@ impl<'a> Cores<'a> {
         Box::new(found.help(help))
     }
 
-    /// Tiles that nobody popped, slots that nobody freed, tokens that nobody took.
+    /// Reports tiles that were never popped, slots that were never freed, and tokens that were never taken.
     pub fn report_left(&mut self) -> Result<(), Failure> {
         let at = self.at;
         let exec = self.turn(at)?;
@@ -261,7 +262,7 @@ impl<'a> Cores<'a> {
 }
 
 impl Exec<'_> {
-    /// What this core does with the others; it may have to wait.
+    /// Runs a communication with the other cores; this core may have to wait.
     pub fn meet(&mut self, at: OpId, meet: &CoreSyncOp) -> Result<(), Stop> {
         let met = match meet {
             CoreSyncOp::Push(push) => self.push(at, push),

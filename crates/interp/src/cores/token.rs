@@ -107,7 +107,8 @@ fn take(counter: &mut u8) -> bool {
 }
 
 impl Links {
-    /// Have all cores of a kind, 0 the cube core or one that has all pipes, 1 the vector cores, come to a meeting?
+    /// Whether all cores of a kind have come to a meeting; kind 0 is the cube core or one that has all pipes, 1 the
+    /// vector cores.
     pub fn have_come(&self, kind: usize, id: usize) -> bool {
         let mut cores = of_kind(kind).filter(|core| self.cores[*core]).peekable();
         cores.peek().is_some() && cores.all(|core| self.come[core][id] > 0)
@@ -122,7 +123,7 @@ impl Links {
         self.events += 1;
     }
 
-    /// `flag-leak`: tokens that nobody took.
+    /// `flag-leak`: tokens that were never taken.
     pub(super) fn tokens_left(&self, exec: &Exec<'_>) -> Vec<(OpId, Diagnostic)> {
         let counters = self.from_cube.iter().chain(&self.to_cube).chain(&self.come).chain(&self.met);
         let ids: Vec<usize> = counters.flat_map(|by| (0..16).filter(|id| by[*id] > 0)).collect();

@@ -48,7 +48,7 @@ impl Exec<'_> {
     }
 
     pub(super) fn repeat_while(&mut self, w: &While) -> Result<(), Stop> {
-        // Where it waits: twice the round, and one more in the second block.
+        // The position at which it waits: twice the round, plus one in the second block.
         let mut resumed = self.resume.pop();
         let mut round = resumed.map_or(0, |at| at / 2);
         if resumed.is_none() {

@@ -17,7 +17,7 @@ const TABLE: [u64; 2] = [20, 32];
 /// everything happens to %d.
 const ARRAYS: [&str; 5] = ["x", "a", "b", "c", "d"];
 
-/// Where an instruction's view lies: the first element of block 0, how much further on the next block's is, and strides.
+/// The elements of an instruction's view: the first element of block 0, the distance to the next block's, and strides.
 #[derive(Clone, Copy, Debug)]
 struct View {
     array: usize,
@@ -254,7 +254,7 @@ impl Case {
     }
 }
 
-/// What one block sees and leaves.
+/// One block's view of the arrays, and its writes.
 struct Own {
     elem: Elem,
     arrays: Vec<Vec<u64>>,
@@ -300,7 +300,7 @@ fn blocks_combine_one_after_the_other() {
         let copied = case.program(&text).record(true).run();
         let size = case.elem.bits() as usize / 8;
         let runs = [1, 2, 3, 6].map(|threads| {
-            // What is undefined is anything where nobody keeps track of it.
+            // Undefined elements have any value if definedness is not tracked.
             let tracked = round % 3 == 0 || threads != 3;
             (threads, tracked, case.program(&text).threads(threads).tracked(tracked).fuses(threads != 6).run())
         });

@@ -9,7 +9,7 @@ use tessera_testkit::random::Random;
 const TILES: [(&str, usize, u64); 4] =
     [("w", 4, 64 * 128 * 4), ("h", 2, 64 * 128 * 2), ("c", 2, 64 * 4), ("r", 1, 128 * 4)];
 
-/// Where tiles lie.
+/// The arrangement of tiles in memory.
 #[derive(Clone, Copy, PartialEq)]
 enum Where {
     Placed,
@@ -104,7 +104,7 @@ fn program(r: &mut Random, lies: Where) -> String {
     text
 }
 
-/// What a run leaves: findings, and every tile with its definedness.
+/// The results of a run: findings, and every tile with its definedness.
 fn left(text: &str, profile: Profile, tracked: bool, fuses: bool, bytes: &[u8]) -> (Vec<String>, Vec<[Vec<u8>; 2]>) {
     let mut program = Program::new(text, profile).buffer("p", bytes).tracked(tracked).fuses(fuses);
     for (kind, count, _) in TILES {
@@ -227,7 +227,7 @@ fn storing(r: &mut Random, is_placed: bool) -> String {
 /// Findings, a tile with its definedness, and the buffers.
 type Stored = (Vec<String>, Vec<[Vec<u8>; 2]>, Vec<Vec<u8>>);
 
-/// What a run of a program with two buffers leaves.
+/// The results of a run of a program with two buffers.
 fn stored(
     text: &str,
     profile: Profile,

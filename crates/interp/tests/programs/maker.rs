@@ -6,7 +6,7 @@ use std::fmt::Write;
 pub const PART: usize = 1024;
 const PITCH: usize = 128;
 
-/// How blocks divide an array.
+/// The division of an array among blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Way {
     Parts,

@@ -9,7 +9,7 @@ use tessera_isa::profile::Profile;
 const ROW: usize = 16;
 const LENGTH: usize = 16 * ROW;
 
-/// What a block does with a row of an array; every block begins with a row of its own numbers in %t.
+/// A block's operation on a row of an array; every block begins with a row of its own numbers in %t.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// Adds it to %t.

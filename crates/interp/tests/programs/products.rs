@@ -10,7 +10,7 @@ const VIEW: &str = "!pto.tensor_view<?x?xf32>";
 /// Elements of a buffer: room for every view at every place.
 const ELEMENTS: u64 = 512 * 140;
 
-/// How large everything is: rows, columns and depth of the first product, columns of the second.
+/// The sizes: rows, columns and depth of the first product, columns of the second.
 struct Shape {
     m: u64,
     n: u64,
@@ -23,7 +23,7 @@ struct Shape {
 
 impl Shape {
     fn new(r: &mut Random) -> Shape {
-        // What touches less than 64 KiB does not wait, unless something does already.
+        // An instruction that touches less than 64 KiB does not wait, unless another one waits already.
         let (m, n) = (r.pick(&[16, 64, 128, 128]), r.pick(&[32, 64, 128, 128]));
         let (k, d) = (r.pick(&[32, 64, 64, 128]), r.pick(&[32, 64]));
         let (rows, depth) = (r.pick(&[m, m, m, m, m - 8, m - 3]), r.pick(&[k, k, k, k, k - 8, k - 5]));
@@ -212,7 +212,7 @@ fn program(r: &mut Random, shape: &Shape, is_placed: bool) -> String {
     text
 }
 
-/// What a run leaves: findings, tiles with their definedness, and the buffers.
+/// The results of a run: findings, tiles with their definedness, and the buffers.
 type Left = (Vec<String>, Vec<[Vec<u8>; 2]>, Vec<Vec<u8>>);
 
 fn left(text: &str, tracked: bool, fuses: bool, [p, q]: [&[u8]; 2], outputs: &[&str]) -> Left {

@@ -117,7 +117,7 @@ impl Program {
         self
     }
 
-    /// So many at most, instead of as many as the machine has.
+    /// Sets the maximum number of threads, in place of the machine's.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self

@@ -1,9 +1,9 @@
-//! Acts on registers: what there is, and which functions they are.
+//! Acts on registers: the list of them, and their functions.
 
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Func, Rounding, Saturation};
 
-/// What happens to what is in the registers, all of which is f32.
+/// An operation on the values in the registers, all of which are f32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RegisterOp {
     /// Takes the operand in its place.
@@ -15,11 +15,11 @@ pub enum RegisterOp {
     Round(Form),
     Add,
     Sub,
-    /// The operand less what is there.
+    /// The operand minus the register.
     SubFrom,
     Mul,
     Div,
-    /// The operand by what is there.
+    /// The operand divided by the register.
     DivOf,
     Max,
     Min,
@@ -34,7 +34,7 @@ pub enum RegisterOp {
     Rsqrt,
 }
 
-/// How elements lie in memory.
+/// The element format in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
     F32,
@@ -69,7 +69,7 @@ impl Form {
     }
 }
 
-/// Where the operand of an act is.
+/// The source of an act's operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// In the registers.
@@ -87,23 +87,23 @@ pub struct Bound {
     pub act: RegisterOp,
     pub kind: Kind,
     pub form: Form,
-    /// Where it starts, and how far it is to the next strip, to the next row and to the next element.
+    /// The start, and the distances to the next strip, to the next row and to the next element.
     pub start: *mut u8,
     pub strip: isize,
     pub row: isize,
     pub step: usize,
-    /// Are there only [`SLOT_ROWS`] rows, or [`FOLDED`] rows and columns, which are used again and again?
+    /// Whether there are only [`SLOT_ROWS`] rows, or [`FOLDED`] rows and columns, which are reused.
     pub wraps: bool,
 }
 
-/// Rows of what is in scratch memory: no more go through the acts at once.
+/// The rows of a slot in scratch memory: no more go through the acts at once.
 pub const SLOT_ROWS: usize = 4;
 
-/// So many rows are folded at once, as many columns of them at a time.
+/// The number of rows that are folded at once, and of columns at a time.
 pub const FOLDED: usize = 16;
 
 impl RegisterOp {
-    /// Needs it no registers of its own, beside f32?
+    /// Whether it needs no registers beside those of the f32 values.
     pub fn is_plain(self) -> bool {
         match self {
             RegisterOp::Put(form) => form == Form::F32,
@@ -112,7 +112,7 @@ impl RegisterOp {
         }
     }
 
-    /// Has what it gives no NaN but the one that arithmetic gives?
+    /// Whether its result has no NaN other than the one that arithmetic gives.
     pub fn settles(self) -> bool {
         matches!(
             self,

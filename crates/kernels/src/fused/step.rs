@@ -43,7 +43,7 @@ impl Arg {
 /// An instruction over rows and columns.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// What it computes; a copy computes nothing.
+    /// The operation; `None` for a copy, which computes nothing.
     pub act: Option<RegisterOp>,
     pub args: SmallVec<[Arg; 2]>,
     pub to: Region,
@@ -53,7 +53,7 @@ pub(super) struct Step {
 pub(super) type RegisterOps = SmallVec<[(RegisterOp, Option<usize>); 2]>;
 
 impl Step {
-    /// Is all of it f32, and every act plain?
+    /// Whether all of it is f32, and every act is plain.
     pub fn is_plain(&self) -> bool {
         let is_f32 = |arg: &Arg| arg.kind().1 == Form::F32;
         self.act.is_none_or(RegisterOp::is_plain) && self.to.form == Form::F32 && self.args.iter().all(is_f32)
@@ -83,7 +83,7 @@ impl Step {
     }
 }
 
-/// A fold of rows: it takes what is in the registers, and there is a result for each row.
+/// A fold of rows: it takes them from the registers, and there is a result for each row.
 fn folding(link: &FusedOp, fold: RowFoldPlan) -> Option<Step> {
     let region = |side: usize, (first, row): (i64, i64), is_one: bool| {
         let at = link.part.sides.get(side)?;
@@ -157,7 +157,7 @@ pub(super) fn step(link: &FusedOp, shape: [u64; 2]) -> Option<Step> {
     (!to.is_one && args.len() <= 2).then_some(Step { act, args, to })
 }
 
-/// Do all that is written and all that others touch lie apart, or element by element at the same place?
+/// Whether every written region is apart from all other regions, or equal to them element by element.
 pub(super) fn are_apart(links: &[FusedOp], steps: &[Step], strips: i64) -> bool {
     let mut seen: Vec<(Region, (i64, i64), bool)> = Vec::new();
     for (link, step) in links.iter().zip(steps) {
@@ -168,7 +168,7 @@ pub(super) fn are_apart(links: &[FusedOp], steps: &[Step], strips: i64) -> bool 
         let from = seen.len();
         for (side, region, is_written) in read.chain([(DST, step.to, true)]) {
             let Some(at) = link.part.sides.get(side) else { return false };
-            // Where the region starts is not where the operand does.
+            // The start of the region differs from the start of the operand.
             let Some(place) = link.places.get(usize::from(at.operand)) else { return false };
             let start = place.at as i64;
             seen.push((region, (start.saturating_add(at.span.0), start.saturating_add(at.span.1)), is_written));

@@ -31,7 +31,7 @@ pub struct AlignedBytes {
     len: usize,
 }
 
-/// Where the bytes are.
+/// The storage of the bytes.
 enum Storage {
     Own(Room),
     /// One allocation that several threads read. It is copied before it is written.
@@ -44,7 +44,7 @@ enum Storage {
 struct Room {
     bytes: Vec<u8>,
     start: usize,
-    /// How many bytes were ever in use; those behind are zeros.
+    /// The number of bytes that were ever in use; those behind are zeros.
     used: usize,
 }
 
@@ -122,7 +122,7 @@ impl AlignedBytes {
         AlignedBytes { storage: Storage::Lent(Lent { first, room: len }), len }
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
@@ -134,8 +134,8 @@ impl AlignedBytes {
         self.len == 0
     }
 
-    /// From here on [`Clone`] gives the same bytes without a copy. Who changes them copies them first, unless no other
-    /// buffer has them any more.
+    /// Makes [`Clone`] return the same bytes without a copy from here on. A buffer that is changed copies them first,
+    /// unless no other buffer has them any more.
     ///
     /// ```
     /// use tessera_kernels::memory::AlignedBytes;
@@ -179,7 +179,7 @@ impl AlignedBytes {
     pub fn into_vec(mut self) -> Vec<u8> {
         self.make_own();
         let Storage::Own(Room { bytes: mut room, start, .. }) = self.storage else { return Vec::new() };
-        // What was only reserved is not touched.
+        // Bytes that were only reserved are not touched.
         room.truncate(start + self.len);
         room.drain(..start);
         if room.capacity() / 2 > room.len() {

@@ -51,12 +51,12 @@ impl Area {
         Area { ranges }
     }
 
-    /// How many ranges it has.
+    /// The number of ranges.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Has it no bytes?
+    /// Whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -72,8 +72,8 @@ impl Area {
         at.saturating_add(self.span().map_or(0, |s| s.1.max(0) as usize))
     }
 
-    /// The ranges, with the operand at byte `at` of its memory. Ranges before the memory's start are left out; whoever
-    /// moved the data has refused them.
+    /// The ranges, with the operand at byte `at` of its memory. Ranges before the memory's start are left out; the
+    /// code that moved the data has refused them.
     #[inline]
     pub fn at(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
         self.ranges.iter().filter_map(move |(start, len)| {
@@ -82,19 +82,19 @@ impl Area {
         })
     }
 
-    /// Is every byte in the set?
+    /// Whether every byte is in the set.
     #[inline]
     pub fn is_in(&self, set: &ByteSet, at: usize) -> bool {
         set.is_full_to(self.end(at)) || self.at(at).all(|(start, len)| set.has_all(start, len))
     }
 
-    /// Is no byte in the set?
+    /// Whether no byte is in the set.
     #[inline]
     pub fn is_outside(&self, set: &ByteSet, at: usize) -> bool {
         self.at(at).all(|(start, len)| set.has_none(start, len))
     }
 
-    /// Does the area contain the byte?
+    /// Whether the area contains the byte.
     pub fn contains(&self, at: usize, byte: usize) -> bool {
         self.at(at).any(|(start, len)| (start..start + len).contains(&byte))
     }

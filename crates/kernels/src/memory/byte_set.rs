@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ByteSet {
     /// One bit per byte; none while the bytes before `full` are all that there is: arrays that are bound need no bits.
     words: Vec<u64>,
-    /// So many bytes have room, up to the end of a word.
+    /// The number of bytes that have room, up to the end of a word.
     room: usize,
-    /// What stays in the set whatever is taken out of it.
+    /// Bytes that stay in the set whatever is removed from it.
     pinned: Vec<u64>,
     /// Grows whenever something is taken out; no two sets have the same.
     stamp: u64,
@@ -44,7 +44,7 @@ fn cover(start: usize, len: usize) -> (usize, usize, u64, u64) {
     (start / 64, last / 64, !0 << (start % 64), !0 >> (63 - last % 64))
 }
 
-/// Are all words this one? Asked for eight at a time, which compiles to vectors.
+/// Whether all words equal this one. Eight are compared at a time, which compiles to vectors.
 #[inline]
 fn all_words(words: &[u64], word: u64) -> bool {
     let (eights, rest) = words.as_chunks::<8>();
@@ -90,13 +90,13 @@ impl ByteSet {
         }
     }
 
-    /// Are the bytes before `full` all that there is?
+    /// Whether the set is exactly the bytes before `full`.
     #[inline]
     fn is_prefix(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Has bits from here on.
+    /// Switches to a representation with one bit per byte.
     #[cold]
     fn spell_out(&mut self) {
         self.words = vec![0; self.room / 64];
@@ -116,25 +116,25 @@ impl ByteSet {
         }
     }
 
-    /// Are all bytes of the range in the set?
+    /// Whether all bytes of the range are in the set.
     #[inline]
     pub fn has_all(&self, start: usize, len: usize) -> bool {
         self.is_full_to(start.saturating_add(len)) || self.is_all(start, len, !0)
     }
 
-    /// Are all bytes before this one in the set, as far as can be told without looking?
+    /// Whether all bytes before this one are known to be in the set, without looking at the bits.
     #[inline]
     pub fn is_full_to(&self, end: usize) -> bool {
         end <= self.full
     }
 
-    /// Is no byte of the range in the set?
+    /// Whether no byte of the range is in the set.
     #[inline]
     pub fn has_none(&self, start: usize, len: usize) -> bool {
         if self.is_prefix() { len == 0 || start >= self.full } else { self.is_all(start, len, 0) }
     }
 
-    /// Is every word of the range this one, as far as it belongs to the range?
+    /// Whether every word of the range equals this one, as far as it belongs to the range.
     #[inline(always)]
     fn is_all(&self, start: usize, len: usize, word: u64) -> bool {
         if len == 0 {
@@ -148,7 +148,7 @@ impl ByteSet {
         }
     }
 
-    /// Is the byte in the set?
+    /// Whether the byte is in the set.
     #[inline]
     pub fn has(&self, byte: usize) -> bool {
         self.word(byte / 64) >> (byte % 64) & 1 == 1
@@ -175,7 +175,7 @@ impl ByteSet {
         }
     }
 
-    /// As long as this is what it was, whatever was in the set still is.
+    /// While this is unchanged, everything that was in the set still is.
     #[inline]
     pub fn stamp(&self) -> u64 {
         self.stamp
@@ -221,7 +221,7 @@ impl ByteSet {
         self.keep_pinned(start / 64, start.saturating_add(len).div_ceil(64));
     }
 
-    /// Adds a range that stays, whatever is taken out.
+    /// Adds a range that no removal takes out.
     pub fn pin(&mut self, start: usize, len: usize) {
         self.insert(start, len);
         self.pinned.resize((self.room / 64).max(self.pinned.len()), 0);
@@ -243,7 +243,7 @@ impl ByteSet {
         }
     }
 
-    /// Are all bytes of the mask in the set?
+    /// Whether all bytes of the mask are in the set.
     #[inline]
     pub fn has_mask(&self, mask: &WordMask) -> bool {
         if self.is_full_to((mask.first + mask.words.len()) * 64) {
@@ -316,12 +316,12 @@ impl ByteSet {
         }
     }
 
-    /// Makes a range what a range of another set is.
+    /// Copies the bits of a range of another set into a range.
     pub fn copy_from(&mut self, other: &ByteSet, from: usize, to: usize, len: usize) {
         self.replace(to, len, |_, done| other.window(from + done));
     }
 
-    /// Makes a range what another range of the same set is; the two do not overlap.
+    /// Copies the bits of a range into another range of the same set; the two do not overlap.
     pub fn copy_within(&mut self, from: usize, to: usize, len: usize) {
         self.replace(to, len, |set, done| set.window(from + done));
     }
@@ -383,7 +383,7 @@ impl ByteSet {
     }
 }
 
-/// Elements of a memory, to be asked for in any order.
+/// Elements of a memory, which may be queried in any order.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     words: &'a [u64],

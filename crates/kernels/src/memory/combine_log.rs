@@ -1,7 +1,7 @@
-//! What is combined with what is there, atomic adds, maxima and minima: how, and a log of it.
+//! Combining, that is atomic adds, maxima and minima: the operation, and a log of it.
 //!
-//! A [`CombineOp`] is made once, when an instruction is made ready, and applied anywhere any number of times. What a block
-//! combined is logged as such, with the fresh elements in one buffer, so that blocks can be put together in order later
+//! A [`CombineOp`] is made once, when an instruction is compiled, and applied anywhere any number of times. A block's
+//! combinations are logged with the fresh elements in one buffer, so that blocks can be put together in order later
 //! (isa/structure.md 4).
 
 use super::{Memory, MemoryId};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
-/// How elements of a buffer are combined with fresh ones, which lie side by side. No two of the elements are the same, so that
+/// Combines elements of a buffer with fresh ones, which are contiguous. No two of the elements are the same, so that
 /// kernels may take them in any order.
 #[derive(Debug)]
 pub struct CombineOp {
@@ -23,12 +23,12 @@ pub struct CombineOp {
     area: Area,
     /// The bytes of the fresh elements.
     pub len: usize,
-    /// Those of one element.
+    /// The bytes of one element.
     size: usize,
 }
 
 impl CombineOp {
-    /// `func` of what is there and of a fresh element, both of type `elem`, by nests from the fresh ones to the buffer.
+    /// `func` of an old and a fresh element, both of type `elem`, by nests from the fresh ones to the buffer.
     pub fn new<'a>(func: Func, elem: Elem, nests: impl Iterator<Item = &'a Nest> + Clone) -> Self {
         let size = elem.bits() as usize / 8;
         let elements: u64 = nests.clone().map(Nest::elements).sum();
@@ -55,7 +55,8 @@ impl CombineOp {
         CombineOp::new(func, elem, std::iter::once(&nest))
     }
 
-    /// Combines the elements of a buffer whose view starts at byte `at` with fresh ones; what lies outside is left out.
+    /// Combines the elements of a buffer whose view starts at byte `at` with fresh ones; elements out of bounds are
+    /// left out.
     pub(super) fn apply(&self, buffer: &mut [u8], at: usize, fresh: &mut [u8]) {
         let (there, new) = (Place { memory: MemoryId::new(0), at }, Place { memory: MemoryId::new(1), at: 0 });
         let mut sides = [buffer, fresh];
@@ -64,16 +65,16 @@ impl CombineOp {
         }
     }
 
-    /// Which bytes of the buffer it touches.
+    /// The byte ranges of the buffer that it touches.
     fn runs(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
         self.area.at(at)
     }
 }
 
-/// How, and where the view started.
+/// The operation, and the start of the view.
 type Entry = (Arc<CombineOp>, usize);
 
-/// What was combined, in order.
+/// The logged combinations, in order.
 #[derive(Clone, Debug, Default)]
 pub struct CombineLog {
     list: Vec<Entry>,
@@ -97,7 +98,7 @@ impl CombineLog {
         self.fresh.extend_from_slice(fresh);
     }
 
-    /// Combines all of it with what is in a buffer, in order: what lies outside is left out.
+    /// Combines all of it with a buffer, in order; elements out of bounds are left out.
     pub fn put(&mut self, buffer: &mut [u8]) {
         let mut rest = self.fresh.as_mut_slice();
         for (how, at) in &self.list {
@@ -109,8 +110,8 @@ impl CombineLog {
 }
 
 impl Memory {
-    /// Combines fresh elements with what is there, and logs them where writes are watched. Elements that were written
-    /// before, even in part, are written again: they win over the log, and where all are such there is none.
+    /// Combines fresh elements with the contents, and logs them if writes are watched. Elements that were written
+    /// before, even in part, are written again: they win over the log, and if all are such there is no log entry.
     pub fn combine(&mut self, how: &Arc<CombineOp>, at: usize, fresh: &mut [u8]) {
         if self.touch_combined(how.runs(at)) {
             how.apply(&mut self.bytes, at, fresh);
@@ -123,12 +124,12 @@ impl Memory {
         }
     }
 
-    /// The bytes that the log of what was combined takes.
+    /// The size of the log in bytes.
     pub fn logged(&self) -> usize {
         self.written.as_ref().map_or(0, |written| written.combined.bytes())
     }
 
-    /// What was combined since it was taken last.
+    /// Takes the log of the combinations since it was taken last.
     pub fn take_log(&mut self) -> CombineLog {
         self.written.as_mut().map(|written| std::mem::take(&mut written.combined)).unwrap_or_default()
     }

@@ -26,15 +26,15 @@ use overlay::Overlay;
 pub struct Memory {
     pub(super) bytes: AlignedBytes,
     pub(super) defined: ByteSet,
-    /// What was written, where that is watched.
+    /// The bytes written, if writes are watched.
     pub(super) written: Option<WriteSet>,
     /// The array that `bytes` are a block's own version of.
     overlay: Option<Box<Overlay>>,
-    /// Does it stay where it is, whatever is added?
+    /// Whether it stays at its address, whatever is added.
     pub(super) fixed: bool,
-    /// What is added is defined, too: the host has cleared all of it.
+    /// Whether added bytes are defined, too: the host has cleared all of it.
     pub(super) cleared: bool,
-    /// So many bytes from its start on stay defined, because they were lent.
+    /// The number of bytes from its start on that stay defined, because they were lent.
     pub(super) lent: usize,
 }
 
@@ -82,7 +82,7 @@ impl Memory {
         self.bytes.into_vec()
     }
 
-    /// Which of them are defined.
+    /// The set of defined bytes.
     pub fn defined(&self) -> &ByteSet {
         &self.defined
     }
@@ -92,7 +92,7 @@ impl Memory {
         (&mut self.bytes, &self.defined)
     }
 
-    /// Which of them are defined, to be changed.
+    /// The set of defined bytes, to be changed.
     pub fn defined_mut(&mut self) -> &mut ByteSet {
         &mut self.defined
     }
@@ -134,7 +134,7 @@ impl Memory {
         self.bytes = bytes;
     }
 
-    /// Forgets its contents; what is pinned stays defined. What the host clears is defined, and 0.
+    /// Forgets its contents; pinned bytes stay defined. Bytes that the host clears are defined, and 0.
     pub fn clear(&mut self, by_host: bool) {
         let bytes = self.bytes.len();
         self.bytes.fill(0);
@@ -150,14 +150,14 @@ impl Memory {
         self.written = Some(WriteSet::default());
     }
 
-    /// Says which operation writes from here on, where somebody watches.
+    /// Sets the operation that writes from here on, if writes are watched.
     pub fn set_writer(&mut self, writer: u32) {
         if let Some(written) = &mut self.written {
             written.writer = writer;
         }
     }
 
-    /// Notes that a range was written, where somebody watches.
+    /// Notes that a range was written, if writes are watched.
     #[inline]
     pub fn note_written(&mut self, start: usize, len: usize) {
         if let Some(written) = &mut self.written {
@@ -165,7 +165,7 @@ impl Memory {
         }
     }
 
-    /// Puts what a block left into the buffer.
+    /// Puts the effect of a block into the buffer.
     pub fn put_taken(&mut self, taken: &mut BlockWrites) {
         for (start, len) in &taken.runs {
             self.grow(start + len);
@@ -174,7 +174,7 @@ impl Memory {
         taken.put(&mut self.bytes);
     }
 
-    /// What was written since [`Memory::watch`], or since it was taken last.
+    /// Takes the writes since [`Memory::watch`], or since they were taken last.
     pub fn take_written(&mut self) -> BlockWrites {
         self.written.as_mut().map_or_else(BlockWrites::default, |written| written.take(&self.bytes))
     }
@@ -195,15 +195,15 @@ impl Memory {
 pub struct Memories {
     list: Vec<Memory>,
     pub tracked: bool,
-    /// Do the bytes stand for any others, so that nothing can be asked about them?
+    /// Whether the bytes stand for all possible ones, so that rules about contents are not checked.
     pub stands_for_all: bool,
     limit: u64,
-    /// Where elements are made that are combined with what is there.
+    /// The buffer of the fresh elements that are combined with a memory's contents.
     pub fresh: Vec<u8>,
 }
 
 impl Memories {
-    /// How many bytes all memories of a run may have together, where nobody says otherwise.
+    /// The default limit of the bytes that all memories of a run have together.
     pub const LIMIT: u64 = 1 << 30;
 
     /// Empty memories.
@@ -211,18 +211,18 @@ impl Memories {
         Self::with_limit(tracked, Self::LIMIT)
     }
 
-    /// Empty memories that may have so many bytes.
+    /// Empty memories with this limit in bytes.
     pub fn with_limit(tracked: bool, limit: u64) -> Self {
         let list = (0..MemoryId::buffer(0).index()).map(|_| Memory::default()).collect();
         Memories { list, tracked, stands_for_all: false, limit, fresh: Vec::new() }
     }
 
-    /// How many bytes they may have together.
+    /// The limit of the bytes that they have together.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Adds a global buffer; what it holds already does not count against the limit.
+    /// Adds a global buffer; its present contents do not count against the limit.
     pub fn add_buffer(&mut self, buffer: Memory) -> MemoryId {
         self.limit = self.limit.saturating_add(buffer.bytes.len() as u64);
         self.list.push(buffer);
@@ -252,7 +252,7 @@ impl Memories {
         self.list.get_mut(id.index())
     }
 
-    /// Where an operand starts, and its memory.
+    /// The start of an operand, and its memory.
     #[inline]
     pub fn operand(&self, places: &[Place], operand: u8) -> Option<(usize, &Memory)> {
         let place = places.get(usize::from(operand))?;
@@ -295,7 +295,7 @@ impl Memories {
         Ok(())
     }
 
-    /// Says which operation writes to buffers from here on.
+    /// Sets the operation that writes to buffers from here on.
     pub fn set_writer(&mut self, writer: u32) {
         self.buffers_mut().for_each(|memory| memory.set_writer(writer));
     }
@@ -331,7 +331,7 @@ impl Memories {
             let bytes = memory.bytes.len();
             memory.defined.remove(0, bytes);
             if !self.tracked {
-                // Nobody will notice what is undefined, so it must not depend on who ran before.
+                // Undefined bytes are not reported here, so their values must not depend on the previous block.
                 memory.bytes.fill(0);
             }
         }

@@ -1,14 +1,15 @@
-//! An array as one block sees it: as it was before the kernel, plus the block's own writes (isa/structure.md 4).
+//! An array as one block sees it: its contents before the kernel, plus the block's own writes (isa/structure.md 4).
 //!
-//! All blocks read one allocation, which never changes while they run. A block writes to bytes of its own, the *overlay*,
-//! and notes which bytes it wrote ([`WriteSet`]). A byte that the block reads before it writes it is copied into the
-//! overlay then. What a block combines with the array is logged, so that it can be repeated on what lower blocks leave.
+//! All blocks read one allocation, which never changes while they run. A block writes to bytes of its own, the
+//! *overlay*, and notes which bytes it wrote ([`WriteSet`]). A byte that the block reads before it writes it is copied
+//! into the overlay then. The block's combinations with the array are logged, so that they can be repeated on the
+//! result of the lower blocks.
 
 use super::{AlignedBytes, BlockWrites, Memory, WriteSet};
 use crate::memory::ByteSet;
 use crate::{Failure, internal_error};
 
-/// What a block, or an instruction, does with an array.
+/// The accesses that a block, or an instruction, makes to an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrayAccess {
     pub reads: bool,
@@ -25,7 +26,7 @@ impl ArrayAccess {
 
     pub const ALL: ArrayAccess = ArrayAccess { reads: true, writes: true, combines: true };
 
-    /// What both do.
+    /// The accesses of both.
     pub fn or(self, other: ArrayAccess) -> ArrayAccess {
         let (reads, writes) = (self.reads || other.reads, self.writes || other.writes);
         ArrayAccess { reads, writes, combines: self.combines || other.combines }
@@ -36,7 +37,7 @@ impl ArrayAccess {
         self.reads <= other.reads && self.writes <= other.writes && self.combines <= other.combines
     }
 
-    /// Whether blocks have to know what the array held before the kernel: they read it, or combine with what they wrote.
+    /// Whether blocks need the contents of the array before the kernel: they read it, or combine with what they wrote.
     pub fn needs_contents(self) -> bool {
         self.reads || self.writes && self.combines
     }
@@ -47,13 +48,13 @@ impl ArrayAccess {
     }
 }
 
-/// What stands behind the bytes of a block's own version of an array.
+/// The state of a block's own version of an array, beside its bytes.
 #[derive(Debug)]
 pub(super) struct Overlay {
     access: ArrayAccess,
     /// The array before the kernel; empty where it may have changed meanwhile.
     base: AlignedBytes,
-    /// How long the array is before the block.
+    /// The length of the array before the block.
     len: usize,
     /// The bytes of the overlay that are as the block sees them. They are not followed where no block reads.
     valid: ByteSet,
@@ -80,7 +81,7 @@ impl Overlay {
         self.valid.insert(start, end - start);
     }
 
-    /// Forgets what the block wrote.
+    /// Forgets the block's writes.
     fn clear(&mut self) {
         self.valid = ByteSet::default();
         self.valid.grow(self.base.len());
@@ -110,8 +111,8 @@ impl Memory {
         Memory { bytes: std::mem::take(&mut self.bytes), defined: self.defined.clone(), ..Memory::default() }
     }
 
-    /// Makes runs of bytes ready for an instruction that does so with them. Those that it combines with are made ready where
-    /// that happens ([`Memory::combine`]).
+    /// Makes runs of bytes ready for an instruction that accesses them in this way. Runs that it combines with are
+    /// made ready in [`Memory::combine`].
     #[inline]
     pub fn touch(&mut self, runs: impl Iterator<Item = (usize, usize)>, access: ArrayAccess) -> Result<(), Failure> {
         let Some(overlay) = &mut self.overlay else { return Ok(()) };
@@ -130,7 +131,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Makes runs of bytes ready that a block combines with; tells whether it may look at them.
+    /// Prepares runs of bytes that a block combines with; returns whether it may read them.
     pub(super) fn touch_combined(&mut self, runs: impl Iterator<Item = (usize, usize)>) -> bool {
         let Some(overlay) = &mut self.overlay else { return true };
         if overlay.access.needs_contents() {
@@ -139,7 +140,7 @@ impl Memory {
         overlay.access.needs_contents()
     }
 
-    /// What a block wrote; then it is as before the block, when the array was `before`.
+    /// Takes the writes of a block. After this the memory is as before the block, when the array was `before`.
     pub fn end_block(&mut self, before: &Memory) -> BlockWrites {
         let taken = self.take_written();
         if let Some(overlay) = &mut self.overlay {

@@ -1,10 +1,10 @@
-//! What a block wrote to a buffer, and what it leaves of it.
+//! The writes of a block to a buffer, and their effect on it.
 
 use super::combine_log::CombineLog;
 use crate::memory::ByteSet;
 use rustc_hash::FxHashMap;
 
-/// What one block wrote to a buffer.
+/// The writes of one block to a buffer.
 #[derive(Clone, Debug, Default)]
 pub struct WriteSet {
     /// Counted from `first` on: a block that writes a part of its own needs no bits for those before it.
@@ -12,7 +12,7 @@ pub struct WriteSet {
     first: usize,
     /// All written bytes lie between these two.
     hull: Option<(usize, usize)>,
-    /// What was combined, in order; what was written wins over it.
+    /// The combinations, in order; written bytes win over them.
     pub combined: CombineLog,
     /// The operation that writes now.
     pub writer: u32,
@@ -22,14 +22,14 @@ pub struct WriteSet {
 /// By operation: all that it wrote lies between these two.
 pub type Writers = FxHashMap<u32, (usize, usize)>;
 
-/// What a block leaves of a buffer: runs of bytes that it wrote, and before that what it combined with what others leave.
+/// The effect of a block on a buffer: combinations with the result of other blocks first, then runs of written bytes.
 #[derive(Clone, Debug, Default)]
 pub struct BlockWrites {
-    /// What it wrote: where each run starts, and its length.
+    /// The written runs: the start and the length of each.
     pub runs: Vec<(usize, usize)>,
     /// The bytes of all runs, one run's after the other's.
     contents: Vec<u8>,
-    /// What it combined, in order, before that.
+    /// The combinations, in order, which come before the writes.
     pub combined: CombineLog,
     pub writers: Writers,
 }
@@ -55,7 +55,7 @@ impl BlockWrites {
         })
     }
 
-    /// Puts it into a buffer: what lies outside is left out.
+    /// Puts it into a buffer; bytes out of bounds are left out.
     pub fn put(&mut self, buffer: &mut [u8]) {
         self.combined.put(buffer);
         for (start, run) in self.writes() {
@@ -81,7 +81,7 @@ impl WriteSet {
         }
     }
 
-    /// Elements of so many bytes, side by side in a run, of which a part was written are written as a whole.
+    /// Marks each partly written element of `size` bytes in a run of contiguous ones as wholly written.
     pub fn complete(&mut self, start: usize, len: usize, size: usize) {
         let Some((low, high)) = self.hull else { return };
         let (low, high) = (low.max(start), high.min(start + len));
@@ -113,13 +113,13 @@ impl WriteSet {
         self.bytes.for_each_run(low - first, high - first, |start, len| f(start + first, len));
     }
 
-    /// Were all bytes of a run written?
+    /// Whether all bytes of a run were written.
     #[inline]
     pub fn has_all(&self, start: usize, len: usize) -> bool {
         start >= self.first && self.bytes.has_all(start - self.first, len)
     }
 
-    /// What was written to `bytes`, what was combined and which operations did it; nothing is written any more.
+    /// Takes the writes to `bytes`, the combinations and the operations that made them. After this the set is empty.
     pub fn take(&mut self, bytes: &[u8]) -> BlockWrites {
         let (mut runs, mut contents) = (Vec::new(), Vec::new());
         if let Some((low, high)) = self.hull {

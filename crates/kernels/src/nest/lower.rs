@@ -9,11 +9,11 @@ use super::{DST, Dim, Fill, Map, Nest, Nests, OPERANDS};
 use smallvec::{SmallVec, smallvec};
 use tessera_isa::layout::{Axis, Digit, Layout};
 
-/// One operand of what is lowered.
+/// One operand of a lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a, const D: usize = 2> {
     pub layout: &'a Layout,
-    /// Which of them belongs to a point of the domain.
+    /// The map from a point of the domain to an element.
     pub map: Map<D>,
     pub bits: u32,
 }
@@ -103,8 +103,8 @@ fn nest(base: Offsets, dims: &[Dim], bits: [u32; OPERANDS]) -> Nest {
 
 /// Emits (base, loops) for the whole domain.
 ///
-/// Where two domain axes walk along one boxed axis of a tile, one of them has to go from box edge to box edge for the two
-/// to be independent; if it does not, the shorter one is unrolled.
+/// Two domain axes that walk along one boxed axis of a tile are independent only if one of them goes from box edge to
+/// box edge; if it does not, the shorter one is unrolled.
 fn separate(axes: &[DomainAxis], sides: &[(&Layout, [u64; 2])], emit: &mut dyn FnMut(Offsets, &[Dim])) {
     let mut base: Offsets = [0; OPERANDS];
     let mut linear: SmallVec<[Offsets; 4]> = smallvec![[0; OPERANDS]; axes.len()];
@@ -266,7 +266,7 @@ fn cut(axis: &Walks, from: u64, to: u64, out: &mut Vec<Piece>) {
     }
 }
 
-/// How far each side moves with `count` indices, a multiple of every live period in `from..to`.
+/// The movement of each side with `count` indices, a multiple of every live period in `from..to`.
 fn strides(axis: &Walks, from: u64, to: u64, count: u64) -> Offsets {
     let mut sum = axis.linear.map(|s| s.wrapping_mul(count as i64));
     for walk in axis.walks {

@@ -26,7 +26,7 @@ pub use tessera_isa::sem::Map;
 
 use smallvec::SmallVec;
 
-/// Operands of a nest at most: what is written, and up to three that are read.
+/// Operands of a nest at most: the written one, and up to three that are read.
 pub const OPERANDS: usize = 4;
 
 /// The operand of a nest that is written.
@@ -38,9 +38,9 @@ pub const SRC: usize = 1;
 /// One loop of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim {
-    /// How often the loop runs.
+    /// The trip count.
     pub extent: u64,
-    /// How far each operand moves: bytes, or nibbles where its elements have 4 bits.
+    /// The stride of each operand: bytes, or nibbles if its elements have 4 bits.
     pub step: [i64; OPERANDS],
 }
 
@@ -53,7 +53,7 @@ pub struct Dim {
 pub struct Nest {
     /// Bits of an element of each operand: 4, 8, 16, 32 or 64, and 0 where there is no operand.
     pub bits: [u32; OPERANDS],
-    /// Where the first element of each operand lies.
+    /// The offset of each operand's first element.
     pub base: [i64; OPERANDS],
     /// The loops, by falling destination stride; empty for a single element.
     pub dims: SmallVec<[Dim; 8]>,
@@ -63,12 +63,12 @@ pub struct Nest {
 pub type Nests = SmallVec<[Nest; 4]>;
 
 impl Nest {
-    /// How many operands it has.
+    /// The number of operands.
     pub fn operands(&self) -> usize {
         self.bits.iter().take_while(|bits| **bits != 0).count()
     }
 
-    /// How many elements the nest moves.
+    /// The number of elements that the nest moves.
     pub fn elements(&self) -> u64 {
         self.dims.iter().fold(1, |n, d| n.saturating_mul(d.extent))
     }
@@ -131,7 +131,7 @@ pub struct OutOfBounds {
     pub first: i128,
     /// One past the last byte touched.
     pub end: i128,
-    /// How many bytes there are.
+    /// The number of bytes in the memory.
     pub len: usize,
 }
 
@@ -139,7 +139,7 @@ impl OutOfBounds {
     /// An operand that has no place.
     pub const NOWHERE: OutOfBounds = OutOfBounds { first: 0, end: 0, len: 0 };
 
-    /// Does the span, moved by `at`, lie in `len` bytes?
+    /// Checks that the span, moved by `at`, is inside `len` bytes.
     #[inline(always)]
     pub fn check(span: (i128, i128), at: usize, len: usize) -> Result<(), OutOfBounds> {
         // Neither difference can overflow, as a sum with the span's ends might.

@@ -4,7 +4,8 @@ use super::{Dim, Nest, OPERANDS};
 use smallvec::SmallVec;
 
 impl Nest {
-    /// The copy of elements of so many bits from these bytes, side by side; `None` where no loops come to that.
+    /// The copy of elements with this number of bits, from these byte offsets to contiguous ones; `None` if no loops
+    /// produce the offsets.
     pub fn of_offsets(bits: u32, offsets: &[i64]) -> Option<Nest> {
         let mut dims: SmallVec<[Dim; 8]> = SmallVec::new();
         let mut unit = i64::from(bits / 8);

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 /// The contiguous byte runs of one operand: loops around a run.
 ///
-/// Where elements have 4 bits and a run starts or ends inside a byte, it counts the whole byte.
+/// If elements have 4 bits and a run starts or ends inside a byte, it counts the whole byte.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Runs {
     /// Offset of the first run.
@@ -43,7 +43,7 @@ impl Runs {
         self.dims.iter().map(|&(n, [stride])| (n, stride)).chain([(self.len, 1)])
     }
 
-    /// Do nibbles fill whole bytes? Then the runs over bytes.
+    /// The runs over bytes, if the nibbles fill whole bytes.
     pub(super) fn in_bytes(&self) -> Option<Runs> {
         let even = |x: i64| x % 2 == 0;
         let whole = self.len.is_multiple_of(2) && even(self.base) && self.dims.iter().all(|d| even(d.1[0]));

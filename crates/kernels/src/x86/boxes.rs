@@ -41,8 +41,8 @@ pub fn boxes(loops: &mut SmallVec<[Loop; 8]>, run: usize, level: Level) -> Optio
 #[target_feature(enable = "avx2")]
 unsafe fn rows(src: *const u8, dst: *mut u8, inner: &Inner) {
     let Inner { a, b, .. } = inner;
-    // So many rows of the source go together: enough for whole lines of the destination, and few enough for rows and boxes that
-    // share sets of the first-level cache.
+    // The number of source rows that go together: enough for whole lines of the destination, and few enough for rows
+    // and boxes that share sets of the first-level cache.
     let (is_into_boxes, is_far) = (b.n > a.n, b.src.unsigned_abs() >= PAGE);
     let together = if is_into_boxes && !is_far { 16 } else { 8 };
     let mut first = 0;

@@ -57,7 +57,7 @@ macro_rules! block {
 
             assert!(rows.iter().all(|row| row.len() >= panel.len()), "every row goes as far as the panel");
             assert!(sums.len() >= (ROWS - 1) * pitch + COLS, "every row of the sums is there");
-            // SAFETY: whoever picked this has asked the machine, and the rows are long enough.
+            // SAFETY: the code that chose this kernel has checked the machine's support, and the rows are long enough.
             unsafe { inner(rows, panel, sums, pitch) }
         }
     };

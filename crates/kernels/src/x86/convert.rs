@@ -27,12 +27,12 @@ pub fn convert(fixpipe: &Fixpipe, quant: bool) -> Option<RawConvert> {
     })
 }
 
-/// What becomes of sixteen values.
+/// The conversion of sixteen values.
 trait Form {
     /// Sixteen results.
     type Out: Out;
 
-    /// Does it take parameters?
+    /// Whether it takes parameters.
     const QUANT: bool;
 
     /// The results after ReLU.

@@ -12,7 +12,7 @@ use std::arch::x86_64::*;
 pub(super) const STEP: usize = 32;
 pub(super) const BYTES: usize = 64;
 
-/// Has the machine sums of f16?
+/// Whether the machine has f16 addition.
 pub fn has_f16() -> bool {
     is_x86_feature_detected!("avx512fp16")
 }

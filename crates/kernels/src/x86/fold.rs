@@ -25,12 +25,12 @@ pub fn row_fold(folds: Folds) -> RowFold {
 ///
 /// Safety: the machine has AVX-512 F and DQ.
 pub(super) trait Step {
-    /// Do elements in any order give the same?
+    /// Whether the result is independent of the order of elements.
     const IN_ANY_ORDER: bool;
 
     unsafe fn step(state: __m512, x: __m512) -> __m512;
 
-    /// Which lanes have met a NaN among four elements that the state does not show.
+    /// The lanes that had a NaN among four elements that the state does not show.
     unsafe fn hidden(x: &[__m512; 4]) -> __mmask16;
 }
 

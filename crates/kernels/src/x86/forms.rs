@@ -55,7 +55,7 @@ pub(super) unsafe fn load<const W: usize, const R: usize>(
     }
 }
 
-/// Where the bytes of a register are, of so many of each row.
+/// The address of the bytes of register `g`, which has `bytes` bytes of each row's.
 #[inline(always)]
 pub(super) fn register<const W: usize, const R: usize>(
     start: *const u8,
@@ -165,7 +165,7 @@ pub(super) unsafe fn rounded(v: __m512, form: Form) -> __m512 {
     }
 }
 
-/// Rounded to bf16; a NaN stays what it is.
+/// Rounded to bf16; a NaN stays unchanged.
 ///
 /// Safety: the machine has AVX-512 F.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Functions of f32 one after the other, in registers: what one of them gives the next one takes.
+//! Functions of f32 one after the other, in registers: each takes the result of the one before.
 
 use super::super::element::LANES;
 use super::super::fold::{BoundRowFold, Folds};
@@ -133,7 +133,7 @@ macro_rules! both {
     }};
 }
 
-/// What registers meet: the first element, and the bytes to the next row.
+/// The operand of the registers: the first element, and the bytes to the next row.
 #[derive(Clone, Copy)]
 struct From {
     kind: Kind,
@@ -159,9 +159,9 @@ impl From {
     }
 }
 
-/// `W` registers, as many of each of `R` rows; where it is one of them only the lanes of the mask are there. Gives what is in
-/// them in the end. Where all acts are plain ([`RegisterOp::is_plain`]) there is no code for others, which needs registers of its own:
-/// with it, or with calls of it, sixteen would lie in memory.
+/// `W` registers, the same number of each of `R` rows; a single register has only the lanes of the mask. Returns their
+/// final contents. If all acts are plain ([`RegisterOp::is_plain`]) there is no code for others, which needs registers
+/// of its own: with it, or with calls of it, sixteen would be in memory.
 ///
 /// Safety: the contract of [`fused`] for the elements from `i` on.
 #[inline(always)]
@@ -183,7 +183,7 @@ unsafe fn block<const W: usize, const R: usize, const PLAIN: bool>(
             };
             let at = bound.start.wrapping_offset(bound.strip * number + bound.row * row).wrapping_add(bound.step * i);
             let mut from = From { kind: bound.kind, at, row: bound.row, mask };
-            // What is no f32 in memory is one in this first.
+            // Elements that are not f32 in memory are first converted into this.
             let wide: [__m512; W];
             if !PLAIN && bound.form != Form::F32 {
                 if bound.act == RegisterOp::Take {
@@ -315,7 +315,7 @@ unsafe fn negated(x: __m512) -> __m512 {
     unsafe { _mm512_xor_ps(x, _mm512_set1_ps(-0.0)) }
 }
 
-/// What kernels of single instructions compute so many at a time.
+/// Applies a function two registers at a time: as many lanes as kernels of single instructions compute at once.
 ///
 /// Safety: the machine has what [`Avx512`] has.
 #[inline(always)]

@@ -14,12 +14,12 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
-/// Has the machine sums of products of words, which bf16 is rounded by?
+/// Whether the machine has sums of products of words, which round to bf16.
 pub fn has_dot() -> bool {
     is_x86_feature_detected!("avx512vnni")
 }
 
-/// Does it round to bf16 by itself?
+/// Whether the machine has instructions that round to bf16.
 pub fn has_bf16() -> bool {
     is_x86_feature_detected!("avx512bf16")
 }
@@ -39,7 +39,7 @@ trait Wide: Copy {
     unsafe fn same(v: f32) -> Self;
     /// Safety: 64 bytes are readable, and the machine has the vectors.
     unsafe fn get(at: *const u8) -> Self;
-    /// Those of some lanes that have no NaN here either.
+    /// Those of `lanes` that have no NaN here either.
     ///
     /// Safety: the machine has the vectors.
     unsafe fn numbers(self, lanes: Self::Lanes) -> Self::Lanes;
@@ -254,8 +254,8 @@ kernels! {
         |x, y, _one| _mm512_sub_ps(x, y);
 }
 
-/// Is the sum of this number and any bf16 zero or at least 2^-126, not subnormal? It is a multiple of 2^-123 beside what is
-/// smaller than 2^-101, and so is any bf16 that is not.
+/// Whether the sum of this number and any bf16 is zero or at least 2^-126, not subnormal. With a bf16 smaller than
+/// 2^-101 the sum is large enough. Otherwise both are multiples of 2^-123, and so is the sum.
 pub fn has_normal_sums(v: f32) -> bool {
     const SMALLEST: f32 = f32::from_bits((127 - 100) << 23);
     v.abs() >= SMALLEST

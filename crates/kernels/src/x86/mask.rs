@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use tessera_isa::elem::Elem;
 
-/// What is asked of two elements.
+/// The comparison of two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     Equal,
@@ -137,7 +137,7 @@ selections! {
     select_64 8 8 u8 _mm512_maskz_loadu_epi64 _mm512_mask_loadu_epi64 _mm512_mask_storeu_epi64;
 }
 
-/// The kernel for elements of so many bytes.
+/// The kernel for elements of this number of bytes.
 pub fn select(size: usize) -> RawSelect {
     match size {
         1 => select_8,

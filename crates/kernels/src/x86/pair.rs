@@ -121,7 +121,7 @@ impl<T> Picks<T> {
     const ODD: [u8; LINE] = picks(size_of::<T>(), 1);
 }
 
-/// Every second number from the first on, in units of so many bytes.
+/// Every second number from the first on, in units of `unit` bytes.
 const fn picks(unit: usize, first: u8) -> [u8; LINE] {
     let mut bytes = [0; LINE];
     let mut k = 0;

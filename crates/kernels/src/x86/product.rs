@@ -24,7 +24,7 @@ macro_rules! block {
             const LANES: usize = size_of::<$vector>() / size_of::<f32>();
             let (mut at, mut first) = (0, 0);
             while first < ROWS {
-                // Which half the two vectors lie in, and where; a vector of RUN lanes is one of them.
+                // The half and the position in it of each of the two vectors; a vector of RUN lanes is one half.
                 let place = [(at / RUN, at % RUN), ((at + LANES) / RUN, (at + LANES) % RUN)];
                 // SAFETY: two vectors of columns from `at` on, of rows from `first` on, and element `k` of each row.
                 unsafe {

@@ -2,8 +2,8 @@
 //!
 //! Runs up to a few lines are copied with vector registers, the last vector overlapping the one before: a call of
 //! memmove for each of them would cost more than the bytes. A row's bytes are all loaded before or without any other
-//! row's bytes changing them, so overlapping vectors write the same values twice. Where the machine has masks, a vector of a
-//! run's last bytes does not overlap: half of such would straddle two lines.
+//! row's bytes changing them, so overlapping vectors write the same values twice. If the machine has masks, a vector
+//! of a run's last bytes does not overlap: half of such would straddle two lines.
 
 use crate::Level;
 use crate::copy::{Inner, Raw};
@@ -152,7 +152,7 @@ unsafe fn one_of_lines(src: *const u8, dst: *mut u8, inner: &Inner) {
     unsafe { run_of_lines(src, dst, inner.run) }
 }
 
-/// Safety: so many bytes, at least 64, are readable and writable, and the machine has AVX-512.
+/// Safety: `run` bytes, at least 64, are readable and writable, and the machine has AVX-512.
 #[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn run_of_lines(s: *const u8, d: *mut u8, run: usize) {

@@ -1,8 +1,8 @@
-//! Transposes of tiles whose rows crowd the cache: a power of two apart, they share few sets of the first level.
+//! Transposes of tiles with cache set conflicts: rows that are a power of two apart share few sets of the first level.
 //!
-//! What helps is to take a long run of each row before the next one, on both sides. So a panel of the source goes through
-//! a dense stage, in two passes that move whole lines: the first turns units inside the lanes of as many rows as a lane has
-//! units, the second turns the lanes of four such groups, which makes lines of four destination rows.
+//! The remedy is to take a long run of each row before the next one, on both sides. So a panel of the source goes
+//! through a dense stage, in two passes that move whole lines: the first turns units inside the lanes of as many rows
+//! as a lane has units, the second turns the lanes of four such groups, which makes lines of four destination rows.
 
 use super::vector::zipped;
 use crate::copy::Inner;
@@ -70,7 +70,7 @@ struct Panel {
 }
 
 impl Panel {
-    /// Where the stage has column `k` of each lane of a line; the groups follow each other.
+    /// The address in the stage of column `k` of each lane of a line; the groups follow each other.
     #[inline(always)]
     fn column(&self, line: usize, n: usize, k: usize) -> *mut u8 {
         self.stage.wrapping_add((line * n + k) * self.groups * LINE)

@@ -22,10 +22,10 @@ macro_rules! zipped {
 }
 pub(super) use zipped;
 
-/// A vector register. What implements it is written out, and `pair` has its own: made by a macro and shared, the transpose of
-/// bytes was three times slower.
+/// A vector register. The implementations are written out, and `pair` has its own: made by a macro and shared, the
+/// transpose of bytes was three times slower.
 pub(super) trait Vector: Copy {
-    /// How many lanes of sixteen bytes it has.
+    /// The number of lanes of sixteen bytes.
     const LANES: usize;
 
     /// Lane `k` comes from sixteen bytes at `src + k · far`.

@@ -63,7 +63,7 @@ pub fn random_layout(random: &mut Random, rows: u64, cols: u64, bits: u32) -> La
     let rows =
         if kind == Kind::Nz && random.range(0, 1) == 0 { rows + random.range(0, 5) } else { up(random, rows, ir) };
     let cols = up(random, cols, ic);
-    // Where rows or columns share a byte, fp4 needs even extents; tiles are multiples of 32 bytes anyway.
+    // If rows or columns share a byte, fp4 needs even extents; tiles are multiples of 32 bytes anyway.
     let (rows, cols) = if bits == 4 { (rows.next_multiple_of(2), cols.next_multiple_of(2)) } else { (rows, cols) };
     layout(kind, rows, cols, (ir, ic))
 }

@@ -1,8 +1,10 @@
-//! What copies only carry on: operands are read where they came from, and the sums of products are left where they go.
+//! Copy propagation: operands are read from the copy's source, and the sums of products are written to the copy's
+//! destination.
 //!
-//! Whatever was copied as it lies is read where it came from by any instruction. Products take their factors through copies that
-//! change how elements lie, too, even through several: into boxes, to Left and Right. And they put their sums where the one copy
-//! of them would put them. Copies that nobody reads any more, and nobody needs later, are not done at all.
+//! An operand that was copied without a change of order is read from the copy's source by any instruction. Products
+//! take their factors through copies that change the order of elements, too, even through several: into boxes, to Left
+//! and Right. And they put their sums where the one copy of them would put them. Copies whose result is no longer
+//! read, and dead after the chain, are not done at all.
 
 use super::{Bytes, bytes};
 use smallvec::SmallVec;
@@ -19,12 +21,12 @@ pub(super) struct ForwardedOperand {
     pub view: Option<(usize, i64)>,
 }
 
-/// Instructions without copies that nobody needs.
+/// Instructions without the copies that are no longer needed.
 pub(super) struct CopyForwarding {
     pub links: Vec<FusedOp>,
     /// Their numbers in the chain.
     pub numbers: Vec<usize>,
-    /// Which of them make what nobody needs after the chain.
+    /// Whether an instruction's result is dead after the chain.
     pub is_dead: Vec<bool>,
     pub moved: Vec<ForwardedOperand>,
 }
@@ -43,7 +45,7 @@ fn written(all: &OperandBytes, n: usize) -> Option<&Bytes> {
 }
 
 impl CopyForwarding {
-    /// `is_dead` tells which instructions make what nobody needs after the chain.
+    /// `is_dead` says, by instruction, whether its result is dead after the chain.
     pub fn new(links: Vec<FusedOp>, is_dead: Vec<bool>) -> CopyForwarding {
         let numbers = (0..links.len()).collect();
         let mut relay = CopyForwarding { links, numbers, is_dead, moved: Vec::new() };
@@ -59,7 +61,7 @@ impl CopyForwarding {
         relay
     }
 
-    /// Leaves out an instruction; tells whether nobody needed what it made.
+    /// Removes an instruction; returns whether its result was dead.
     fn remove(&mut self, n: usize) -> bool {
         self.links.remove(n);
         self.numbers.remove(n);
@@ -73,7 +75,7 @@ impl CopyForwarding {
                 && let Some((copy, link)) = left_there(&self.links, n)
             {
                 *self.links.get_mut(n)? = link;
-                // It makes what the copy made.
+                // The product now makes the result of the copy.
                 *self.is_dead.get_mut(n)? = self.remove(copy);
             }
             n += 1;
@@ -103,7 +105,8 @@ impl CopyForwarding {
         Some(())
     }
 
-    /// Finds operands that hold what an earlier one copied as it lies, and nobody has changed since, here or there.
+    /// Finds operands that hold the result of an earlier plain copy, if neither source nor destination was changed
+    /// since.
     fn as_they_lie(&self) -> Vec<ForwardedOperand> {
         let links = &self.links;
         let all: Vec<Option<SmallVec<[Bytes; 4]>>> = links.iter().map(bytes).collect();
@@ -136,14 +139,14 @@ impl CopyForwarding {
     }
 }
 
-/// How a place lies to the view that a copy with this number reads, if it reads one.
+/// A place relative to the view that a copy with this number reads, if it reads one.
 fn view(copy: &FusedOp, number: usize, place: Place) -> Option<(usize, i64)> {
     let operand = copy.part.sides.get(1)?.operand;
     let view = copy.places.last().filter(|_| usize::from(operand) + 1 == copy.places.len())?;
     Some((number, place.at as i64 - view.at as i64))
 }
 
-/// Where a side of an instruction starts.
+/// The start of a side of an instruction.
 fn place(link: &FusedOp, side: usize) -> Option<Place> {
     link.places.get(usize::from(link.part.sides.get(side)?.operand)).copied()
 }
@@ -204,7 +207,8 @@ fn around(memory: Place, at: &[i64]) -> Option<Bytes> {
     Some(Bytes { memory: memory.memory.index(), first, end, step: 0, is_written: false })
 }
 
-/// A product whose sums nobody needs but one copy after it: that copy, and the product that puts them where it would.
+/// For a product whose sums only one later copy uses: that copy, and the product that writes the sums to the copy's
+/// destination.
 fn left_there(links: &[FusedOp], n: usize) -> Option<(usize, FusedOp)> {
     let link = links.get(n)?;
     link.part.product()?;

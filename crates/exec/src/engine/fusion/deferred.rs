@@ -1,4 +1,4 @@
-//! Instructions that wait until it is known what comes with them.
+//! Instructions that wait to be run together with those that follow.
 
 use super::FusionPlan;
 use crate::engine::Engine;
@@ -17,17 +17,17 @@ pub struct DeferredQueue {
     chains: FxHashMap<Box<[u64]>, Option<FusionPlan>>,
     /// The bytes that all of them touch.
     bytes: u64,
-    /// Where strips of tiles lie that nobody needs later.
+    /// Storage for strips of tiles that are dead after the chain.
     scratch: AlignedBytes,
 }
 
 /// An instruction that waits.
 #[derive(Clone, Copy, Debug)]
 struct DeferredInst {
-    /// Where it is kept: its cache and its number there.
+    /// Its location: its cache and its number there.
     cache: usize,
     at: usize,
-    /// By tile operand, a bit each: nobody needs what it holds after this instruction.
+    /// By tile operand, a bit each: the operand is dead after this instruction.
     dead: u32,
 }
 
@@ -37,7 +37,7 @@ impl DeferredQueue {
         self.list.is_empty()
     }
 
-    /// Nothing waits: an error came in between, and nobody will look.
+    /// Empties the queue without running it: an error came in between, and the results are not read.
     pub fn clear(&mut self) {
         self.list.clear();
         self.bytes = 0;
@@ -47,7 +47,7 @@ impl DeferredQueue {
 /// More instructions than this do not wait together.
 const MOST: usize = 24;
 
-/// So many chains are kept.
+/// The number of chains that are kept.
 const CHAINS: usize = 256;
 
 /// Instructions that touch so much each are worth a chain the first time.
@@ -57,9 +57,9 @@ const LARGE: u64 = 1 << 20;
 const WORTHWHILE: u64 = 64 << 10;
 
 impl Engine {
-    /// Lets the current variant of a cache wait, if its bytes can be moved later: what it does to defined bits is done. Its view
-    /// starts at byte `start` of its buffer, and nobody needs the tile operands of `dead` (a bit each) after it. Tells whether it
-    /// waits.
+    /// Lets the current variant of a cache wait, if its bytes can be moved later; its effect on defined bits is
+    /// applied at once. Its view starts at byte `start` of its buffer, and the tile operands of `dead` (a bit each)
+    /// are dead after it. Returns whether it waits.
     pub fn defer(&mut self, cache: usize, start: usize, dead: u32) -> Result<bool, Failure> {
         let Some((at, entry)) = self.caches.get_mut(cache).and_then(|c| c.current_mut()) else { return Ok(false) };
         // Small ones come along where something waits already.
@@ -115,7 +115,7 @@ impl Engine {
         let is_large = touched / list.len() as u64 >= LARGE;
         let done = match chains.get_mut(key.as_slice()) {
             Some(Some(chain)) => chain.run(memories, scratch, view),
-            // What comes once is done before a chain of it is made.
+            // The first occurrence of a sequence runs without a chain.
             None if !is_large => {
                 chains.insert(key.as_slice().into(), None);
                 list.iter().filter_map(compiled).try_for_each(|p| p.move_bytes(memories))

@@ -7,7 +7,8 @@ use tessera_isa::profile::Profile;
 use tessera_isa::tile::{Loc, TileType};
 use tessera_kernels::Level;
 
-/// So many rows of i32, which no registers hold together, go further with each of these: add what lies at two addresses to a third.
+/// Tiles of `rows` rows of i32, which are too large together for registers, go through each of these: add the tiles at
+/// two addresses into a third.
 fn strips(rows: u64, adds: &[[i64; 3]]) -> Vec<(u64, usize)> {
     let mut engine = Engine::new(Profile::Cpu, true);
     let mut links = Vec::new();
