@@ -66,7 +66,7 @@ fn walk_module(module: &Module, profile: Profile, mut report: Report) -> Report 
     let called: FxHashSet<NameId> = module.funcs.iter().flat_map(|f| f.callees()).collect();
     let entry = module.entry(None).map(|f| f.name);
     let mut reached = FxHashSet::default();
-    // The entry first, then what nobody calls, then what is left: functions that call each other in a circle.
+    // The entry first, then functions without callers, then the rest: functions that call each other in a cycle.
     let order = |f: &&Func| (Some(f.name) != entry, called.contains(&f.name));
     let mut funcs: Vec<&Func> = module.funcs.iter().collect();
     funcs.sort_by_key(order);
@@ -101,7 +101,7 @@ fn reach(module: &Module, func: &Func, reached: &mut FxHashSet<NameId>) {
     }
 }
 
-/// Which instruction is legal on which profile.
+/// The legality of each instruction on each profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Portability {
     /// The instructions, in text order.
@@ -118,14 +118,14 @@ pub struct PortabilityRow {
 }
 
 impl Portability {
-    /// Is every instruction legal on the profile?
+    /// Whether every instruction is legal on the profile.
     pub fn is_legal(&self, profile: Profile) -> bool {
         self.rows.iter().all(|row| row.refused[profile as usize].is_none())
     }
 }
 
-/// Which instruction of a module is legal on which profile: every instruction that has rules, with the rule that
-/// refuses it first.
+/// The legality of a module's instructions on each profile: every instruction that has rules, with the first rule that
+/// refuses it.
 pub fn portability(module: &Module) -> Portability {
     let reports = Profile::ALL.map(|profile| walk_module(module, profile, Report::default()));
     let mut rows = Vec::new();

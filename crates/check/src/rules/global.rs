@@ -42,7 +42,7 @@ fn moved(inst: &Inst) -> Option<(Role, &TileArg)> {
     Some((role, inst.tile(role)?))
 }
 
-/// Does the instruction name a window of its view (isa/memory.md 6)?
+/// Whether the instruction names a window of its view (isa/memory.md 6).
 fn is_window(inst: &Inst) -> bool {
     inst.form == Form::Window
 }
@@ -257,7 +257,7 @@ pub(super) fn bounds(inst: &Inst) -> Option<Fault> {
     outside(view, start.saturating_add(low), start.saturating_add(high))
 }
 
-/// Does it read all of its view, whatever the tile holds (TPREFETCH)?
+/// Whether it reads all of its view, whatever the tile holds (TPREFETCH).
 fn reads_all(inst: &Inst) -> bool {
     !inst.op.info().rules.iter().any(|r| r.kind == RuleKind::LoadShape)
 }

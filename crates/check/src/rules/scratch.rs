@@ -122,7 +122,7 @@ pub(super) fn conversion(inst: &Inst, rule: Rule) -> Option<Fault> {
     bytes(inst, rule, need)
 }
 
-/// What the arg instructions count in: elements of src that 256 bytes and 32 bytes hold.
+/// The units in which the arg instructions count: elements of src that 256 bytes and 32 bytes hold.
 fn units(inst: &Inst) -> Option<(u64, u64)> {
     let elem = inst.tile(Role::Src)?.tile.elem;
     Some((256 / elem.size()?, elem.c0()))

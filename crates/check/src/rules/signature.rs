@@ -14,7 +14,7 @@ pub(crate) struct Case {
     tiles: SmallVec<[Judged; 4]>,
     /// The operand that a sentence about them points at.
     operand: Option<usize>,
-    /// Which side is a view of global memory, whose location is no tile's.
+    /// The side that is a view of global memory, whose location is no tile's.
     view: Option<Role>,
 }
 
@@ -36,7 +36,8 @@ impl Case {
     }
 }
 
-/// What is judged: each flow of a move, or all operands of anything else at once; scratch has a rule of its own.
+/// The cases to check: each flow of a move, or all operands of any other instruction at once. Scratch has a rule of
+/// its own.
 pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     let mut all = SmallVec::new();
     if !inst.op.info().by_flows() {
@@ -193,7 +194,7 @@ fn usable(inst: &Inst) -> impl Iterator<Item = &'static Sig> {
     inst.op.info().sigs.iter().filter(move |s| s.is_for(profile, form))
 }
 
-/// Has the form only paths that no type takes?
+/// Whether the form has only paths that no type takes.
 fn is_absent(inst: &Inst) -> bool {
     usable(inst).all(|s| matches!(s.types, Types::Pairs([])))
 }

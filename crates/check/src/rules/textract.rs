@@ -45,7 +45,7 @@ fn plus_one(inst: &Inst) -> Option<Fault> {
     broken(inst, window.dst.role, "textract-layout", what, "leave out compact=row_plus_one, or use a5")
 }
 
-/// What dst.R, indexRow, dst.C and indexCol must be multiples of, by path; 0 or 1 asks for nothing.
+/// The required divisors of dst.R, indexRow, dst.C and indexCol, by path; 0 or 1 is no requirement.
 fn multiples(inst: &Inst, src: &TileArg, dst: &TileArg) -> [u64; 4] {
     let (s, d) = (&src.tile, &dst.tile);
     let c0 = s.elem.c0();
