@@ -94,7 +94,7 @@ pub fn join(module: &Module, entries: &[&Func]) -> Result<Func, Box<Diagnostic>>
     Ok(inliner.out)
 }
 
-/// Does the function reach code for cube cores, and for vector cores?
+/// Whether the function reaches code for cube cores, and whether it reaches code for vector cores.
 fn kinds(module: &Module, entry: &Func) -> [bool; 2] {
     let reached = module.called(entry);
     Core::ALL
@@ -122,7 +122,7 @@ struct Inliner<'a> {
     out: Func,
     stack: Vec<NameId>,
     steps: usize,
-    /// Do calls of functions of one kind become sections?
+    /// Whether calls of functions of one kind become sections.
     wraps: bool,
     /// The kind of core whose code is copied.
     core: Option<Core>,
@@ -226,7 +226,7 @@ impl<'a> Inliner<'a> {
         Ok(())
     }
 
-    /// Has the function no body?
+    /// Whether the function has no body.
     fn is_declared(&self, name: NameId) -> bool {
         self.module.funcs.iter().any(|f| f.name == name && f.is_declaration)
     }
