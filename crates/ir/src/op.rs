@@ -30,7 +30,7 @@ impl Arg {
     }
 }
 
-/// An operand: what it is to the operation, and where it is written.
+/// An operand: its role in the operation, and its place in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operand {
     /// Its role in the operation.
