@@ -12,7 +12,7 @@ const MAX_STEPS: usize = 4_000_000;
 /// Calls nest at most this deep, so that unfolding them keeps its stack.
 const MAX_DEPTH: usize = 256;
 
-/// The entry function with every call replaced by the callee's body; itself where it calls nothing.
+/// The entry function with every call replaced by the callee's body; the function itself if it calls nothing.
 ///
 /// Values keep their names and spans. A `return` inside an inlined body disappears; its operands take the place of the
 /// call's results. Where functions of both kinds of core are reached, a call of a function of one kind becomes a section
