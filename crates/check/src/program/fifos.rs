@@ -460,7 +460,7 @@ impl Check<'_> {
     }
 }
 
-/// `fifo-open`, a warning: rules about the other end are not asked.
+/// `fifo-open`, a warning: rules about the other end are not checked.
 fn open(what: String) -> Fault {
     Fault::new("fifo-open", what).warns().help("give the result of reserve_buffer or import_reserved_buffer to run it")
 }

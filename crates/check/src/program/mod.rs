@@ -1,9 +1,10 @@
-//! Whole programs: a walk over the IR that knows what can be known without running it.
+//! Whole programs: a walk over the IR with the values that are known without running it.
 //!
-//! Scalars are known or not; tiles have a type, a layout, a place and valid extents, each known or not ([`tessera_absint`]).
-//! Loops with constant bounds are walked iteration by iteration while a budget lasts, others once with everything that
-//! changes in them unknown; a branch whose condition is known is the only one walked. Code that is never reached is
-//! checked too, as far as types go. At every instruction the walk builds an `Inst` and asks [`crate::check`].
+//! Scalars are known or not; tiles have a type, a layout, a place and valid extents, each known or not
+//! ([`tessera_absint`]). Loops with constant bounds are walked iteration by iteration while a budget lasts, others
+//! once with everything that changes in them unknown. If the condition of a branch is known, only the taken arm is
+//! walked. Code that is never reached is checked too, as far as types go. At every instruction the walk builds an
+//! `Inst` and calls [`crate::check`].
 //!
 //! Each operation reports a rule once, with the first iteration at which it is broken.
 
@@ -53,8 +54,8 @@ pub fn check_module(module: &Module, profile: Profile) -> Vec<Diagnostic> {
     walk_module(module, profile, Report::default()).in_text_order()
 }
 
-/// The instructions on tiles of a module, in text order, legal or not: each as the walk meets it first, with the values
-/// that are known there.
+/// The instructions on tiles of a module, in text order, legal or not: each as the walk first visits it, with the
+/// values that are known there.
 pub fn instructions(module: &Module, profile: Profile) -> Vec<(Span, Inst)> {
     let report = walk_module(module, profile, Report::meeting());
     let mut met: Vec<(Span, Inst)> = report.met.unwrap_or_default().into_iter().collect();

@@ -25,7 +25,7 @@ impl Report {
         self.seen.insert((span, rule))
     }
 
-    /// An instruction is about to be judged.
+    /// Records an instruction that is about to be checked.
     pub(super) fn meet(&mut self, span: Span, inst: &Inst) {
         if let Some(met) = &mut self.met {
             met.entry(span).or_insert_with(|| inst.clone());

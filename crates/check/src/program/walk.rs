@@ -41,7 +41,7 @@ pub(super) struct Walk<'a> {
     pub aliases: Aliases,
     /// The number of the next automatic storage.
     next_auto: u32,
-    /// Types of Left tiles whose written outer order was replaced, which was told.
+    /// Types of Left tiles whose written outer order was replaced, which has been reported.
     replaced: FxHashSet<TypeId>,
     /// The kind of core whose code is walked.
     pub core: Option<Core>,
@@ -49,7 +49,7 @@ pub(super) struct Walk<'a> {
     pub is_micro: bool,
     /// In code that is never reached no value means anything.
     pub dead: bool,
-    /// In loops: what each instruction last passed as, since most turns ask the same.
+    /// In loops: the operands with which each instruction last passed, since most turns repeat them.
     pub passed: FxHashMap<Span, Inst>,
     visited: Vec<bool>,
     budget: usize,
@@ -313,7 +313,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
         self.aliases.forget(object);
     }
 
-    /// The layout of a new view; a written one that its strides contradict is told (isa/structure.md 8).
+    /// The layout of a new view; a written one that its strides contradict is reported (isa/structure.md 8).
     fn view_tags(&mut self, op: &Op) -> ViewTags {
         let inferred = tessera_ir::view::inferred(self.state.module, self.state.func, self.state.constants, op);
         let Some(written) = op.known_attrs().layout() else { return inferred };

@@ -54,7 +54,7 @@ fn depth(inst: &Inst, rule: Rule, a: &TileArg, b: &TileArg, names: Equal) -> Opt
     if are_static || k > a.tile.cols || k > b.tile.rows { Some(fault) } else { Some(fault.warns()) }
 }
 
-/// `-shape`: the declared shapes likewise; on hardware one row is gemv's, and scales want whole pairs of blocks.
+/// `-shape`: the declared shapes likewise; on hardware one row is gemv's, and scales require whole pairs of blocks.
 pub(super) fn shape(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst).map(|(a, b, d)| (&a.tile, &b.tile, &d.tile))?;
     let acc = inst.tile(Role::Acc).map(|acc| &acc.tile);

@@ -1,4 +1,4 @@
-//! The rules: one function for each kind of question ([`RuleKind`]), asked in the order of the instruction's row.
+//! The rules: one function for each [`RuleKind`], called in the order of the instruction's row.
 
 mod contract;
 mod elementwise;
@@ -92,8 +92,8 @@ fn wrong_scratch(tmp: &Tile, like: &Tile, name: Role) -> Option<String> {
 
 /// The first broken rule that is an error, in the order of ops.md 1 rule 8; else every warning.
 ///
-/// The row's rules only add: types of tiles, the signature and overlap are asked of every instruction, and one without
-/// a meaning is refused.
+/// The row's rules come in addition: types of tiles, the signature and overlap are checked for every instruction, and
+/// one without a meaning is refused.
 pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
     if let Some(fault) = tile::check(inst) {
         return vec![fault];
@@ -133,7 +133,7 @@ impl Asked {
     }
 }
 
-/// An instruction that says nothing of what it does cannot be legal.
+/// An instruction whose row has no meaning cannot be legal.
 fn meaning(inst: &Inst) -> Option<Fault> {
     let nothing = matches!(inst.op.info().sem, Sem::Nothing);
     nothing.then(|| Fault::new("not-executable", format!("{} has no meaning in the table", inst.op.title())))

@@ -76,7 +76,7 @@ fn works_in_place(inst: &Inst, tile: usize) -> bool {
     inst.op.info().family != Family::Reduce || role.is_some() && full_operand(inst) == role
 }
 
-/// Two operands that count, one of them written, whose byte ranges meet; a pair with scratch or parameters first.
+/// Two operands that count, one of them written, whose byte ranges overlap; a pair with scratch or parameters first.
 fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &TileArg)> {
     let mut found = None;
     let tiles = || inst.tiles.iter().enumerate().filter(|(n, _)| counts(*n));

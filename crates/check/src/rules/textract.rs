@@ -137,7 +137,7 @@ fn window_bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     None
 }
 
-/// `textract-divides`: the family page wants whole parts.
+/// `textract-divides`: the family page requires whole parts.
 pub(super) fn divides(inst: &Inst) -> Option<Fault> {
     let src = &inst.tile(Role::Src)?.tile;
     let window = windows(inst).into_iter().find(|w| {
