@@ -15,8 +15,8 @@ fn fit(n: u64) -> i64 {
 
 /// Transfer functions of pointers and views.
 pub trait GlobalMemory<'a>: Analysis<'a> {
-    /// A view whose type says all that is known, but for where it leads. It is dense unless the type has strides, as
-    /// memory that is bound to an argument is.
+    /// A view of which everything is known from its type, except its place. It is dense unless the type has strides,
+    /// as memory that is bound to an argument is.
     fn view_of_type(&mut self, ty: &Type, place: PlaceOf<'a, Self>) -> Val<Self::Int> {
         let (elem, dims, strided) = match ty {
             Type::Ptr(elem, _) => (*elem, &[][..], None),

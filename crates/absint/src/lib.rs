@@ -29,7 +29,7 @@ use tessera_isa::inst::ViewTags;
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::tile::{Loc, Tile};
 
-/// Values that control flow hands on.
+/// Values that control flow passes on.
 pub type Vals<I> = SmallVec<[Val<I>; 2]>;
 
 /// Whether to go on.
@@ -147,7 +147,7 @@ pub trait Analysis<'a>: Sized {
         true
     }
 
-    /// A dimension that a view does not have is asked for.
+    /// Called for a dimension that a view does not have.
     fn check_dimension(&mut self, _op: &Op, _n: i128, _rank: usize) {}
 
     /// The destination of a TRESHAPE is about to lie where its source lies.

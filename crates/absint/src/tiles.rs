@@ -195,8 +195,8 @@ pub trait Tiles<'a>: Analysis<'a> {
         find(Role::Src).zip(find(Role::Dst))
     }
 
-    /// Binds what is bound before the instruction is judged: a destination of TFILLPAD_INPLACE that has no address and is
-    /// no view becomes a view of the source (ops.md 6).
+    /// Makes the bindings that precede the checks of an instruction: a destination of TFILLPAD_INPLACE that has no
+    /// address and is no view becomes a view of the source (ops.md 6).
     fn bind_in_place(&mut self, opcode: Opcode, operands: &[(Role, usize)]) {
         let is_in_place = opcode.info().binds == Some(Bind::InPlace);
         let Some((src, dst)) = Self::ends(operands).filter(|_| is_in_place) else { return };
