@@ -1,5 +1,6 @@
-//! The rules of one instruction (micro/memory.md 1, predicate.md 1, vector.md 2): first those that types and words decide, then
-//! those that need numbers. [`check`] is asked before a run with the numbers that are constants, and while it runs with all.
+//! The rules of one instruction (micro/memory.md 1, predicate.md 1, vector.md 2): first those that types and words
+//! decide, then those that need numbers. [`check`] is called before a run with the numbers that are constants, and
+//! during the run with all.
 
 use crate::call::{Attr, Call, Inst};
 use crate::memory::{self, Run};

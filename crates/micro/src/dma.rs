@@ -163,7 +163,7 @@ fn up(len: i64) -> i64 {
 /// The rules of a transfer, as far as its numbers are known (memory.md 2).
 pub(crate) fn check(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
     let Some(t) = Transfer::new(inst, known, None) else { return Ok(()) };
-    // Loops in registers are not known here; a run asks again with them.
+    // Loops in registers are not known here; a run checks again with them.
     checked(inst, &t)
 }
 

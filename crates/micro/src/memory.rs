@@ -117,7 +117,7 @@ pub(crate) fn address(inst: &Inst<'_>, known: &[Known]) -> Option<i64> {
     }
 }
 
-/// The address, where it is known, is a multiple of what the access wants.
+/// Checks that the address, if it is known, is a multiple of the access's alignment.
 pub(crate) fn aligned(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
     let (Some(at), wanted) = (address(inst, known), alignment(inst)) else { return Ok(()) };
     if at.rem_euclid(wanted as i64) == 0 {

@@ -78,7 +78,7 @@ impl fmt::Display for MicroType {
     }
 }
 
-/// The type of an operand, as the rules ask for it.
+/// The type of an operand, as the rules see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ty {
     Micro(MicroType),
