@@ -1,4 +1,4 @@
-//! PathChoices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
+//! Path choices: the arm of a branch and the trip count of a loop, if the program does not determine them (sync.md 4).
 
 use super::Core;
 use super::footprint_cache::{Known, Shape};
@@ -76,8 +76,8 @@ pub struct PathChoices {
     /// The constraints of the conditions so far on sums of symbols: lower bound, upper bound, excluded values.
     facts: FxHashMap<Terms, (i64, i64, Vec<i64>)>,
     paths: FxHashSet<Vec<(ChoiceKey, usize)>>,
-    /// Further trip counts, for which accesses of global memory meet that meet for none of the others: those that are
-    /// tried, and those that wait for their turn.
+    /// Further trip counts, for which accesses of global memory conflict that do not conflict for any other: those
+    /// that are explored, and those that are pending.
     far: FxHashMap<ChoiceKey, Vec<u64>>,
     later: FxHashMap<ChoiceKey, Vec<u64>>,
     /// Whether everything is explored once more, so that only longer runs are new.
@@ -164,7 +164,7 @@ impl PathChoices {
         }
     }
 
-    /// One of these options, the same for all who ask with this key: later ones may have more options.
+    /// One of these options, the same for every call with this key: later calls may have more options.
     pub(super) fn choose(&mut self, key: ChoiceKey, options: &[u64]) -> u64 {
         let at = self.made.iter().position(|(known, ..)| *known == key).unwrap_or_else(|| {
             self.made.push((key, Vec::new(), 0));

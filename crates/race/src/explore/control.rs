@@ -264,8 +264,8 @@ impl<'a> PathWalk<'a> {
         (at >= free).then(|| kin[at % free].clone())
     }
 
-    /// After a loop its trip count says what its upper bound is, or that it is at most the lower one. The last counts
-    /// that are tried, up to the given one, stand for all greater ones.
+    /// After a loop, its trip count determines its upper bound, or that the upper bound is at most the lower one. The
+    /// last counts that are tried, up to the given one, stand for all greater ones.
     fn learn(&mut self, bounds: [&LinearExpr; 3], Trips { count: trips, tried, period }: Trips) {
         let Some((symbol, count)) = self.told(bounds, trips) else { return };
         let over = bounds[1].minus(bounds[0]);
@@ -286,7 +286,7 @@ impl<'a> PathWalk<'a> {
         Some((*symbol, (trips as i64).wrapping_sub(over.constant)))
     }
 
-    /// The bounds of a loop inside one that runs as often as the same number says.
+    /// The bounds of a loop inside one whose trip count is the same number.
     fn as_often(&mut self, id: OpId, written: &[LinearExpr; 3], bounds: [LinearExpr; 3]) -> [LinearExpr; 3] {
         let outer = written.iter().find_map(|form| self.bounds_around(form)).filter(|_| self.trial == 0);
         match outer {
@@ -299,7 +299,7 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    /// The loop around whose trip count says what a number of this form is.
+    /// The enclosing loop whose trip count determines a number of this form.
     pub(super) fn bounds_around(&self, form: &LinearExpr) -> Option<OpId> {
         form.terms.iter().find_map(|(symbol, _)| self.running.get(symbol)).map(|(_, outer)| *outer)
     }

@@ -97,7 +97,7 @@ impl PathWalk<'_> {
         Some(())
     }
 
-    /// The accesses of an instruction whose operands lie in known places, for which they are asked once.
+    /// The accesses of an instruction whose operands have known places, for which they are computed once.
     fn placed(
         &mut self,
         known: &Known,

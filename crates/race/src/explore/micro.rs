@@ -21,7 +21,8 @@ use tessera_micro::{Class, Inst, Load, MicroType, Sem, Space, Store, footprint};
 
 /// The greatest number of operations that loops inside a vecscope run.
 const MAX_STEPS: usize = 100_000;
-/// Loops of unknown trip count are walked so often: the accesses of neighbouring rounds meet then.
+/// The number of rounds in which loops of unknown trip count are walked, so that accesses of neighbouring rounds are
+/// compared.
 const ROUNDS: i64 = 3;
 /// Rows of one transfer that are looked at one by one.
 const MAX_ROWS: usize = 1 << 14;

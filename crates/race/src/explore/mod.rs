@@ -145,7 +145,7 @@ pub(crate) struct PathWalk<'a> {
     kin: FxHashMap<OpId, Vec<ChoiceKey>>,
     /// Symbols whose values the trip counts of loops around tell, and these loops.
     running: FxHashMap<u32, (i64, OpId)>,
-    /// Symbols whose values a loop's trip count told.
+    /// Symbols whose values a loop's trip count determined.
     bound: FxHashMap<u32, i64>,
     /// The symbols in `bound` that also stand for greater values.
     endless: FxHashMap<u32, Widened>,
@@ -406,7 +406,7 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
 }
 
 impl PathWalk<'_> {
-    /// The number at an operand's place, without what loops told of it.
+    /// The number at an operand's place, without the values that loops determined.
     fn raw(&self, arg: Arg) -> Option<LinearExpr> {
         match self.val(arg) {
             Val::Scalar(form) => Some(form),

@@ -150,7 +150,7 @@ impl<'a> PathWalk<'a> {
         written.map(LinearExpr::from).or(given).unwrap_or_else(|| self.fresh())
     }
 
-    /// Each flag is told of once, at its first place, and so is each operation (sync.md 9).
+    /// Each flag is reported once, at its first place, and so is each operation (sync.md 9).
     fn misuse(&mut self, misuse: Misuse) {
         let is_new_flag = self.misused.flags.insert((misuse.rule, misuse.flag.clone()));
         if self.misused.ops.insert((misuse.op, misuse.rule)) && is_new_flag {
