@@ -87,7 +87,7 @@ pub enum Control<'a> {
     Select(Select<'a>),
 }
 
-/// When values are handed over.
+/// The moment when values are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Enter,
@@ -209,7 +209,7 @@ impl<'a> Control<'a> {
         })
     }
 
-    /// Everything that is handed over, in the order in which it first happens.
+    /// All edges, in the order in which they first happen.
     pub fn edges(&self) -> SmallVec<[Edge<'a>; 4]> {
         let edge = |when, operands, to| Edge { when, operands, values: &[], to };
         match *self {

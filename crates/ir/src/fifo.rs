@@ -244,7 +244,7 @@ impl Fifos {
             }
             Buffer::Other => (func.home(id), "", None),
         };
-        // Pipes that share no buffer are told apart by their numbers.
+        // Pipes that share no buffer are distinguished by their numbers.
         let number = if name.is_empty() { pipe_id(init) } else { 0 };
         let same = |f: &Fifo| (f.dir, f.owner, f.name.as_str(), f.id) == (dir, owner, name, number);
         if let Some(found) = self.list.iter().position(same) {

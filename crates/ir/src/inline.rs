@@ -1,4 +1,4 @@
-//! Inlining: a program without calls, for the stages that want one straight line of control flow.
+//! Inlining: a program without calls, for the stages that require one straight line of control flow.
 
 use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, TextForm, Value, ValueId};
 use rustc_hash::FxHashMap;

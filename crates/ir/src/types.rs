@@ -80,7 +80,7 @@ impl Type {
         }
     }
 
-    /// The type as micro instructions ask for it.
+    /// The type as micro instructions see it.
     pub fn micro(&self) -> Ty {
         match self {
             Type::Micro(ty) => Ty::Micro(*ty),
