@@ -48,7 +48,7 @@ fn statements(text: &str) -> usize {
     (text.len() / 64).next_power_of_two().min(1 << 17)
 }
 
-/// The parse function has failed and has said why.
+/// The parse function has failed and has reported the reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failed;
 
@@ -113,7 +113,7 @@ pub(crate) struct Parser<'a> {
     statement_at: u32,
     /// Dictionaries that it has opened and not closed.
     dictionaries: u32,
-    /// Blocks with statements that were skipped: what they lack is no news.
+    /// Blocks with statements that were skipped: missing parts of these are not reported.
     broken: FxHashSet<BlockId>,
     /// Whether parsing was given up. Brackets that stay open are then not reported.
     stopped: bool,

@@ -1,4 +1,4 @@
-//! Instructions in their three forms (syntax.md 2): what is written, before the table says what it means.
+//! Instructions in their three forms (syntax.md 2): the text as written, before the table gives it a meaning.
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;

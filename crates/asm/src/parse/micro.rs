@@ -1,4 +1,5 @@
-//! Micro instructions and vecscopes (micro/model.md 4): one grammar for all, and what the row wants is checked later.
+//! Micro instructions and vecscopes (micro/model.md 4): one grammar for all; the requirements of the row are checked
+//! later.
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;

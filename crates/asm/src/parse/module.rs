@@ -88,7 +88,8 @@ impl Parser<'_> {
         );
     }
 
-    /// Something between functions: it is told, unless a broken function is the reason, and belongs to the one before.
+    /// Text between functions. It is reported, unless a broken function is the reason, and belongs to the previous
+    /// function.
     fn stray(&mut self, tell: impl FnOnce(&mut Self)) {
         if !self.sink.has_errors() {
             tell(self);

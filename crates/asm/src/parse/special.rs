@@ -496,7 +496,7 @@ impl Parser<'_> {
         let [v_row, v_col] = [(0, rows), (1, cols)].map(|(axis, size)| {
             let given = given[axis];
             match of_type.map(|of_type| of_type[axis]) {
-                // A constant that differs from the type is told below; another value is told when it is known.
+                // A constant that differs from the type is reported below; another value is reported when it is known.
                 Some(Extent::Static(n)) if given.is_none_or(|g| g == Extent::Dynamic) => Extent::Static(n),
                 Some(Extent::Dynamic) => Extent::Dynamic,
                 _ => given.unwrap_or(Extent::Static(size)),

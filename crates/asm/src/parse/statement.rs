@@ -130,7 +130,7 @@ impl Parser<'_> {
         outcome
     }
 
-    /// Branches between blocks are told once in a function; the statements behind them are read all the same.
+    /// Branches between blocks are reported once in a function; the statements behind them are read all the same.
     fn several_blocks(&mut self, text: &str) -> Res<()> {
         let block = self.func.body;
         if !self.blocks_told {
