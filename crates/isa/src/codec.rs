@@ -82,7 +82,7 @@ impl Elem {
         }
     }
 
-    /// The parameters of an encoding shaped like IEEE's; those that are not, and integers, never ask.
+    /// The parameters of an encoding shaped like IEEE's; not called for other encodings and integers.
     #[inline]
     pub(crate) const fn small(self) -> small::Small {
         match self {
@@ -245,7 +245,7 @@ impl Elem {
 
     /// An element's value as short text that reads back as the same bits: `448.0`, `0.1`, `1.0e38`, `-inf`, `nan`.
     ///
-    /// All NaNs are `nan`. Floats always have a point, as MLIR wants it.
+    /// All NaNs are `nan`. Floats always have a point, as MLIR requires.
     pub fn format_bits(self, bits: u64) -> String {
         match self.decode(bits) {
             Number::Int(v) => v.to_string(),

@@ -17,8 +17,8 @@ const fn odd(extent: Extent) -> bool {
 }
 
 impl Tile {
-    /// The id of the first broken `tile-*` rule. Constant, so that the machine and the typed intrinsics ask the same
-    /// function; a pad value is not looked at.
+    /// The id of the first broken `tile-*` rule. Constant, so that the machine and the typed intrinsics call the same
+    /// function; a pad value is not checked.
     pub const fn broken(&self, profile: Profile) -> Option<&'static str> {
         let (rows, cols) = (self.rows, self.cols);
         if let Some(rule) = self.shape_broken() {

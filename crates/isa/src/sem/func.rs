@@ -164,8 +164,8 @@ enum NoValue {
     ByZero,
 }
 
-/// The arguments of a function and the type of its result: which domain a function is defined on, said by the name of the
-/// method that computes it. On any other domain, and with any other number of arguments, it is not defined.
+/// The arguments of a function and the type of its result. The method that computes a function names the domain on
+/// which the function is defined. On any other domain, and with any other number of arguments, it is not defined.
 struct Call<'a> {
     to: Elem,
     args: &'a [Typed],
