@@ -5,7 +5,7 @@ use crate::{Analysis, Origin, Outcome, Step, Val, Vals, View};
 use tessera_ir::edges::{Control, If, Select};
 use tessera_ir::{BlockId, Op, OpId, OpKind};
 
-/// What happens from operation to operation.
+/// Control flow from operation to operation.
 pub trait ControlFlow<'a>: Analysis<'a> {
     fn block(&mut self, block: BlockId) -> Step<'a, Self> {
         let func = self.state().func;

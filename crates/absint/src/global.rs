@@ -13,10 +13,10 @@ fn fit(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// What becomes of pointers and views.
+/// Transfer functions of pointers and views.
 pub trait GlobalMemory<'a>: Analysis<'a> {
-    /// A view whose type says all that is known, but for where it leads. It is dense unless the type has strides, as
-    /// memory that is bound to an argument is.
+    /// A view of which everything is known from its type, except its place. It is dense unless the type has strides,
+    /// as memory that is bound to an argument is.
     fn view_of_type(&mut self, ty: &Type, place: PlaceOf<'a, Self>) -> Val<Self::Int> {
         let (elem, dims, strided) = match ty {
             Type::Ptr(elem, _) => (*elem, &[][..], None),
@@ -56,7 +56,7 @@ pub trait GlobalMemory<'a>: Analysis<'a> {
         strides
     }
 
-    /// A place so many elements further on.
+    /// The place `by` elements of `bits` bits after `at`.
     fn moved(&mut self, at: &Self::Int, by: &Self::Int, bits: u32) -> Self::Int {
         let by = self.product(by, &self.constant(bits.into()));
         self.sum(at, &by)

@@ -39,12 +39,12 @@ impl Interval {
         Interval::of(self.corners().into_iter().flat_map(|a| other.corners().map(|b| a.checked_mul(b))))
     }
 
-    /// How far both ends are from another range's.
+    /// The distances of both ends from another range's.
     pub fn from(self, other: Interval) -> Option<Interval> {
         Some(Interval { low: self.low.checked_sub(other.low)?, high: self.high.checked_sub(other.high)? })
     }
 
-    /// Where it is after so many steps, and everywhere before.
+    /// The range after `times` steps, together with all ranges before.
     pub fn stepped(self, step: Interval, times: i64) -> Option<Interval> {
         let low = self.low.checked_add(step.low.min(0).checked_mul(times)?)?;
         let high = self.high.checked_add(step.high.max(0).checked_mul(times)?)?;
@@ -56,7 +56,7 @@ impl Interval {
         Some(Interval { low: *values.iter().min()?, high: *values.iter().max()? })
     }
 
-    /// What arithmetic makes of two ranges, where it neither wraps nor jumps between their ends.
+    /// The range of an arithmetic result, if it neither wraps nor jumps between the operands' ends.
     pub fn arith(op: ArithOp, width: u32, a: Interval, b: Interval) -> Option<Interval> {
         use ArithOp::*;
         if let (Some(a), Some(b)) = (a.single(), b.single()) {

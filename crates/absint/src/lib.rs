@@ -1,11 +1,12 @@
-//! The abstract interpreter: what is known of a program's values without running it.
+//! Abstract interpreter: the properties of a program's values, without running it.
 //!
-//! An analysis says what is known of a number ([`Analysis::Int`]: a constant, an interval, a linear form) and where bytes
-//! lie ([`Analysis::Root`]). What operations do to scalars, tiles, views, pointers and bindings is written here once, as
-//! methods that an analysis gets: [`GlobalMemory`], [`Tiles`] and [`ControlFlow`]. Loops are a strategy of the analysis,
-//! which may unroll, widen or choose; so are branches, where joining both arms is not what it wants.
+//! An analysis defines the abstraction of a number ([`Analysis::Int`]: a constant, an interval, a linear form) and the
+//! roots of addresses ([`Analysis::Root`]). The transfer functions of scalars, tiles, views, pointers and bindings are
+//! written here once, as methods that an analysis gets: [`GlobalMemory`], [`Tiles`] and [`ControlFlow`]. Loops are a
+//! strategy of the analysis, which may unroll, widen or choose. So are branches, if the analysis does not join both
+//! arms.
 //!
-//! An analysis looks at operations by taking the hooks that have an empty default.
+//! An analysis looks at operations by overriding the hooks that have an empty default.
 
 mod control;
 mod global;
@@ -28,7 +29,7 @@ use tessera_isa::inst::ViewTags;
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_isa::tile::{Loc, Tile};
 
-/// Values that control flow hands on.
+/// Values that control flow passes on.
 pub type Vals<I> = SmallVec<[Val<I>; 2]>;
 
 /// Whether to go on.
@@ -45,9 +46,9 @@ pub type ViewOf<'a, A> = View<<A as Analysis<'a>>::Int, <A as Analysis<'a>>::Roo
 
 /// An abstract interpretation of one function without calls.
 pub trait Analysis<'a>: Sized {
-    /// What is known of a number.
+    /// The abstraction of a number.
     type Int: Clone + PartialEq;
-    /// What places are counted from: those of one root can be compared.
+    /// The root that places are counted from: places of one root can be compared.
     type Root: Copy + PartialEq;
     /// Why it ends early.
     type Stop;
@@ -78,16 +79,16 @@ pub trait Analysis<'a>: Sized {
     fn number(&self, arg: Arg) -> Option<Number> {
         self.int(arg).map(Number::Int)
     }
-    /// What a literal is.
+    /// The abstract value of a literal.
     fn literal(&mut self, value: ValueId, number: Number) -> Self::Int;
     /// A scalar of which only the type is known.
     fn scalar(&mut self, value: ValueId, origin: Origin) -> Self::Int;
-    /// What integer arithmetic comes to.
+    /// The abstract result of integer arithmetic.
     fn compute(&mut self, op: &Op) -> Self::Int;
 
-    /// Where a pointer or view leads of which only the type is known.
+    /// The place of a pointer or view of which only the type is known.
     fn buffer(&mut self, value: ValueId, origin: Origin) -> PlaceOf<'a, Self>;
-    /// Where a new tile lies that has no address.
+    /// The place of a new tile without an address.
     fn storage(&mut self, _value: ValueId, _tile: &Tile, _origin: Origin) -> PlaceOf<'a, Self> {
         self.anywhere()
     }
@@ -95,7 +96,7 @@ pub trait Analysis<'a>: Sized {
     fn anywhere(&mut self) -> PlaceOf<'a, Self>;
     /// A memory, which addresses are counted in.
     fn memory(loc: Loc) -> Self::Root;
-    /// Where a pointer into a tile leads.
+    /// The place that a pointer into a tile points to.
     fn pointee(&mut self, object: usize) -> PlaceOf<'a, Self> {
         self.state().objects[object].place.clone()
     }
@@ -126,7 +127,7 @@ pub trait Analysis<'a>: Sized {
         false
     }
 
-    /// What is wrong with a tile type.
+    /// The fault of a tile type.
     fn type_fault(&self, _ty: &Type, _tile: &Tile) -> Option<Fault> {
         None
     }
@@ -146,7 +147,7 @@ pub trait Analysis<'a>: Sized {
         true
     }
 
-    /// A dimension that a view does not have is asked for.
+    /// Called for a dimension that a view does not have.
     fn check_dimension(&mut self, _op: &Op, _n: i128, _rank: usize) {}
 
     /// The destination of a TRESHAPE is about to lie where its source lies.
@@ -164,7 +165,7 @@ pub trait Analysis<'a>: Sized {
         view::tags(state.module, state.func, state.constants, op)
     }
 
-    /// What an analysis keeps beside the state, as it is now.
+    /// The analysis's own state at this point, beside [`State`].
     type Own: Default;
     fn own(&self) -> Self::Own {
         Self::Own::default()
@@ -172,7 +173,7 @@ pub trait Analysis<'a>: Sized {
     fn set_own(&mut self, _own: Self::Own) {}
     fn join_own(&mut self, _a: Self::Own, _b: Self::Own) {}
 
-    /// What an operand is.
+    /// The abstract value of an operand.
     fn val(&self, arg: Arg) -> Val<Self::Int> {
         match arg {
             Arg::Value(value) => self.state().get(value).clone(),
@@ -180,7 +181,7 @@ pub trait Analysis<'a>: Sized {
         }
     }
 
-    /// What operands are.
+    /// The abstract values of operands.
     fn vals(&self, operands: &[Operand]) -> Vals<Self::Int> {
         operands.iter().map(|o| self.val(o.arg)).collect()
     }
@@ -195,12 +196,12 @@ pub trait Analysis<'a>: Sized {
         Some(self.int(op.operand(role)?.arg))
     }
 
-    /// Says that results are values of their types.
+    /// Sets the results to unknown values of their types.
     fn set_unknown(&mut self, op: &Op) {
         op.results.iter().for_each(|value| self.set_by_type(*value, Origin::Found));
     }
 
-    /// Says that only the type of a value is known.
+    /// Sets a value to an unknown value of its type.
     fn set_by_type(&mut self, value: ValueId, origin: Origin) {
         let val = match self.state().ty(value) {
             Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {

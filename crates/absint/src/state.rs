@@ -1,4 +1,4 @@
-//! What is known of the values of a program at one point of it.
+//! The abstract state: the properties of a program's values at one point of it.
 //!
 //! Scalars and views of global memory are values. A tile is an **object**: `set_validshape`, TASSIGN, TRESHAPE and views
 //! change it in place, whichever name reaches it, so names hold an object's number. While a branch is open, every change
@@ -65,7 +65,7 @@ impl From<Option<u64>> for Ext {
     }
 }
 
-/// Where something starts, in bits from its root.
+/// The start of an object, in bits from its root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place<I, R> {
     pub root: R,
@@ -156,7 +156,7 @@ pub struct View<I, R> {
     pub bits: Option<u64>,
 }
 
-/// Where a value comes from of which only the type is known.
+/// The origin of a value of which only the type is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The caller or a file.
@@ -167,13 +167,13 @@ pub enum Origin {
     Found,
 }
 
-/// What a tile type is on the profile.
+/// The properties of a tile type on the profile.
 #[derive(Clone, Debug)]
 pub struct TypeFacts {
     pub tile: Tile,
     pub conv: Option<ConvType>,
     pub layout: Layout,
-    /// What is wrong with the type.
+    /// The fault of the type.
     pub fault: Option<Fault>,
 }
 
@@ -191,24 +191,24 @@ pub struct State<'a, I, R> {
     pub env: Vec<Val<I>>,
     pub objects: Vec<Object<I, R>>,
     pub views: Vec<View<I, R>>,
-    /// What SETFMATRIX and SET_IMG2COL_PADDING left, as far as it is known.
+    /// The attributes that SETFMATRIX and SET_IMG2COL_PADDING set, as far as they are known.
     pub config: Attrs,
     /// Addresses that TASSIGN gives to values before their definition (syntax.md 1).
     pub early: FxHashMap<ValueId, I>,
     /// By type of the module.
     pub(crate) types: Vec<Option<Rc<TypeFacts>>>,
     pub(crate) log: Vec<(usize, Object<I, R>)>,
-    /// How many branches are open; without one nothing is logged.
+    /// The number of open branches; without one nothing is logged.
     open: usize,
 }
 
-/// Where a branch began.
+/// The start of a branch.
 pub struct Mark {
     log: usize,
     config: Attrs,
 }
 
-/// What a branch did: the objects it changed, and the rest of the state at its end.
+/// The outcome of a branch: the objects it changed, and the rest of the state at its end.
 pub struct Outcome<I, R> {
     pub(crate) changed: FxHashMap<usize, Object<I, R>>,
     pub(crate) config: Attrs,
@@ -233,19 +233,19 @@ impl<'a, I: Clone, R: Clone> State<'a, I, R> {
         }
     }
 
-    /// What a value is.
+    /// The abstract value of a value.
     #[inline]
     pub fn get(&self, value: ValueId) -> &Val<I> {
         &self.env[value.index()]
     }
 
-    /// Says what a value is.
+    /// Sets the abstract value of a value.
     #[inline]
     pub fn set(&mut self, value: ValueId, val: Val<I>) {
         self.env[value.index()] = val;
     }
 
-    /// Says what several values are.
+    /// Sets the abstract values of several values.
     pub fn set_all(&mut self, to: &[ValueId], values: impl IntoIterator<Item = Val<I>>) {
         for (value, val) in to.iter().zip(values) {
             self.set(*value, val);
@@ -351,7 +351,8 @@ impl<'a, I: Clone, R: Clone> State<'a, I, R> {
     }
 }
 
-/// What SETFMATRIX and SET_IMG2COL_PADDING left on one of two ways (ops.md 7); what differs is not known.
+/// Joins the attributes that SETFMATRIX and SET_IMG2COL_PADDING set on two paths (ops.md 7); attributes that differ
+/// become unknown.
 pub(crate) fn join_config(a: &Attrs, b: &Attrs) -> Attrs {
     let mut all = a.or(b);
     for (name, _) in all.clone().iter().filter(|(name, _)| a.get(*name) != b.get(*name)) {

@@ -10,10 +10,10 @@ use tessera_isa::sem::{Sem, scale_address};
 /// Tile operands by role, with their objects: ins before outs.
 pub type Operands = SmallVec<[(Role, usize); 4]>;
 
-/// What becomes of tiles.
+/// Transfer functions of tiles.
 pub trait Tiles<'a>: Analysis<'a> {
-    /// What an instruction does that is neither work on tiles nor order: makes, binds and sizes tiles, makes views, sets
-    /// attributes, gives numbers. Whether it was one.
+    /// The transfer function of an instruction that neither computes on tiles nor synchronizes: it makes, binds and
+    /// sizes tiles, makes views, sets attributes, or gives numbers. Returns whether it was one.
     fn transfer(&mut self, op: &'a Op, opcode: Opcode) -> bool {
         match opcode.info().text {
             Text::Alloc => self.alloc(op),
@@ -53,7 +53,7 @@ pub trait Tiles<'a>: Analysis<'a> {
         Some(id)
     }
 
-    /// What the type of a tile is on the profile.
+    /// The properties of a tile's type on the profile.
     fn facts(&mut self, value: ValueId) -> Option<std::rc::Rc<crate::TypeFacts>> {
         let ty = self.state().func.value(value).ty;
         if let Some(Some(known)) = self.state().types.get(ty.index()) {
@@ -195,8 +195,8 @@ pub trait Tiles<'a>: Analysis<'a> {
         find(Role::Src).zip(find(Role::Dst))
     }
 
-    /// Binds what is bound before the instruction is judged: a destination of TFILLPAD_INPLACE that has no address and is
-    /// no view becomes a view of the source (ops.md 6).
+    /// Makes the bindings that precede the checks of an instruction: a destination of TFILLPAD_INPLACE that has no
+    /// address and is no view becomes a view of the source (ops.md 6).
     fn bind_in_place(&mut self, opcode: Opcode, operands: &[(Role, usize)]) {
         let is_in_place = opcode.info().binds == Some(Bind::InPlace);
         let Some((src, dst)) = Self::ends(operands).filter(|_| is_in_place) else { return };
@@ -214,13 +214,13 @@ pub trait Tiles<'a>: Analysis<'a> {
         (object.place, object.storage, object.layout, object.binding) = (place, storage, layout, Binding::InPlace);
     }
 
-    /// Does what an instruction changes besides bytes.
+    /// Applies the changes of an instruction other than to bytes.
     fn rebind(&mut self, op: &Op, inst: &Inst, operands: &[(Role, usize)]) {
         if let (Some(bind), Some((src, dst))) = (inst.op.binds(inst.profile), Self::ends(operands)) {
             match bind {
                 Bind::Window => {
                     self.window(inst, src, dst);
-                    // What is valid of a window is what is written, where its type leaves it open (isa/today.md 5.1).
+                    // The valid region of a window is as written, if its type leaves it open (isa/today.md 5.1).
                     self.resize(op, dst);
                     self.check_window(op, dst);
                 }

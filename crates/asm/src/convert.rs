@@ -92,7 +92,7 @@ impl<'a> Convert<'a> {
         opcode.form(form).filter(|_| !matches!(opcode.info().family, Family::Support | Family::Memory))
     }
 
-    /// Does the operation move or compute elements, and make no view of its operands?
+    /// Whether the operation moves or computes elements and makes no view of its operands.
     fn moves(&self, op: &Op) -> bool {
         let is_move = |o: Opcode| matches!(o.info().sem, Sem::Moves(_)) && o.info().text == Text::Forms;
         op.opcode().is_some_and(|o| o.info().binds.is_none() && (self.form_of(op).is_some() || is_move(o)))

@@ -55,7 +55,7 @@ pub enum Tok {
 pub struct Token {
     pub kind: Tok,
     pub span: Span,
-    /// Is it the first on its line?
+    /// Whether it is the first on its line.
     pub first: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Token {
 pub(crate) struct Lexer<'a> {
     bytes: &'a [u8],
     pos: usize,
-    /// Do newlines end statements, and is `#` at the start of a line a comment?
+    /// Whether newlines end statements and `#` at the start of a line is a comment.
     pub listing: bool,
     /// Open brackets of all kinds.
     pub depth: u32,
@@ -76,10 +76,10 @@ fn is_word_start(b: u8) -> bool {
     b.is_ascii_alphabetic() || b == b'_'
 }
 
-/// By byte: does it belong to a word?
+/// By byte: whether it belongs to a word.
 static WORD: [bool; 256] = by_byte(b"_$.");
 
-/// By byte: may a token start with it?
+/// By byte: whether a token may start with it.
 static TOKEN: [bool; 256] = by_byte(b"%@!#^\"(){}[]<>,:=-;?*_");
 
 /// Letters, digits and these.
@@ -132,7 +132,7 @@ impl<'a> Lexer<'a> {
         from + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len())
     }
 
-    /// Is the `#` at `pos`, first on its line, a comment? `#name = …` is an alias.
+    /// Whether the `#` at `pos`, first on its line, is a comment. `#name = …` is an alias.
     fn is_hash_comment(&self, pos: usize) -> bool {
         if !is_word_start(self.at(pos + 1)) {
             return true;
@@ -207,7 +207,7 @@ impl<'a> Lexer<'a> {
         Token { kind, span: Span::new(start as u32, self.pos as u32), first }
     }
 
-    /// Does the newline before the token at `start` end a statement?
+    /// Whether the newline before the token at `start` ends a statement.
     fn ends_statement(&self, start: usize) -> bool {
         if !self.listing || self.depth > 0 {
             return false;
@@ -317,7 +317,7 @@ impl<'a> Lexer<'a> {
         self.pos += rest.iter().position(|b| !belongs(*b)).unwrap_or(rest.len());
     }
 
-    /// `%`, `@` or `^` and a suffix: digits, or letters, digits, `_ $ . -`. That of `!` and `#` has no `-`.
+    /// `%`, `@` or `^` and a suffix: digits, or letters, digits, `_ $ . -`. The suffix of `!` and `#` has no `-`.
     fn name(&mut self, start: usize, kind: Tok, sink: &mut Sink) -> Tok {
         self.skip_while(is_word);
         let dashes = !matches!(kind, Tok::Bang | Tok::Hash);

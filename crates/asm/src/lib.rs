@@ -31,7 +31,7 @@ use tessera_isa::profile::Profile;
 /// Longer texts are refused: places in a text are 32-bit.
 pub const MAX_TEXT: usize = 256 * 1024 * 1024;
 
-/// What a text says.
+/// The contents of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// The program. After errors it is incomplete and only fit for looking at.
@@ -40,12 +40,13 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
     /// Comments and the like, which formatting keeps.
     pub trivia: Trivia,
-    /// Where each function stands, head and body, with its name, also of those that could not be read to their end.
+    /// The extent of each function, head and body, with its name. Functions that could not be read to their end are
+    /// included.
     pub functions: Vec<(Option<NameId>, Span)>,
 }
 
 impl Parsed {
-    /// Is there an error among the diagnostics?
+    /// Whether there is an error among the diagnostics.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }

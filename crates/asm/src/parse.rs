@@ -42,12 +42,13 @@ use tessera_isa::profile::Profile;
 /// Brackets and regions nest at most this deep.
 pub(crate) const MAX_DEPTH: u32 = 256;
 
-/// For about so many statements space is made at once: growing again and again costs a tenth of the time to read a text.
+/// An estimate of the number of statements, for which space is reserved at once. Growing repeatedly costs a tenth of
+/// the time to read a text.
 fn statements(text: &str) -> usize {
     (text.len() / 64).next_power_of_two().min(1 << 17)
 }
 
-/// The parse function has failed and has said why.
+/// The parse function has failed and has reported the reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Failed;
 
@@ -56,7 +57,7 @@ pub(crate) type Res<T> = Result<T, Failed>;
 /// The type of a value whose type is not known yet.
 pub(crate) const UNKNOWN: TypeId = TypeId(u32::MAX);
 
-/// What stands at an operand's place before names are looked up.
+/// An operand before names are looked up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Raw {
     pub what: RawArg,
@@ -90,7 +91,7 @@ pub(crate) struct Parser<'a> {
     text: &'a str,
     lex: Lexer<'a>,
     tok: Token,
-    /// Where the last token ended.
+    /// The span of the last token.
     prev: Span,
     pub sink: Sink,
     pub trivia: Trivia,
@@ -101,44 +102,44 @@ pub(crate) struct Parser<'a> {
     given: Option<Profile>,
     /// Types by their text: a program repeats a few spellings thousands of times.
     types: FxHashMap<&'a str, TypeId>,
-    /// Those that were read last.
+    /// The types that were read last.
     recent_types: Vec<(&'a str, TypeId)>,
     type_aliases: FxHashMap<&'a str, TypeAt>,
     attr_aliases: FxHashMap<&'a str, AliasValue>,
     /// Locations that name aliases, which may be defined at the end of the file: function, operation.
     open_locs: Vec<(usize, OpId)>,
     depth: u32,
-    /// Where the statement that is being read starts.
+    /// The start of the statement that is being read.
     statement_at: u32,
     /// Dictionaries that it has opened and not closed.
     dictionaries: u32,
-    /// Blocks with statements that were skipped: what they lack is no news.
+    /// Blocks with statements that were skipped: missing parts of these are not reported.
     broken: FxHashSet<BlockId>,
-    /// Was the text given up? Then brackets that stay open are no news.
+    /// Whether parsing was given up. Brackets that stay open are then not reported.
     stopped: bool,
-    /// Did a `return` stand in a region of the function?
+    /// Whether a `return` was in a region of the function.
     open_region: bool,
-    /// Before which token a closing brace was missed.
+    /// The token before which a closing brace was missed.
     missing_brace: Option<u32>,
     block_ends: Vec<u32>,
     /// Bytes that aliases have grown to.
     expansions: Cell<usize>,
-    /// Has a type that was read strides?
+    /// Whether a type that was read has strides.
     has_strides: bool,
-    /// Was it told that the function has branches between blocks?
+    /// Whether branches between blocks were reported for the function.
     blocks_told: bool,
     /// Attributes of the inner modules around, which hold for their functions.
     inherited: Vec<(String, String)>,
     /// The function that is being read, once its head has been.
     name: Option<NameId>,
-    /// Where each function stands, whole.
+    /// The whole extent of each function.
     pub extents: Vec<(Option<NameId>, Span)>,
-    /// Where each function is defined.
+    /// The place where each function is defined.
     functions: FxHashMap<NameId, Span>,
     /// Names of functions of the inner module that is being read, where another module has them too: each with the name
     /// that it gets here, and the modules around (isa/today.md 4.2).
     renamed: Vec<FxHashMap<NameId, NameId>>,
-    /// How many functions stand before the module that is being read.
+    /// The number of functions before the module that is being read.
     module_start: usize,
     common: names::CommonTypes,
 }

@@ -51,10 +51,10 @@ pub fn print_op(module: &Module, func: &Func, op: &Op) -> String {
     printer.out
 }
 
-/// How tile types are called, but in the signatures of SSA and assembly.
+/// The name of tile types, except in the signatures of SSA and assembly.
 const TILE: &str = "!pto.tile_buf";
 
-/// A program on its way to text. What prints gives the printer back, so that one line of text is one chain.
+/// A program on its way to text. Methods that print return the printer, so that one line of text is one chain.
 struct Printer<'a> {
     module: &'a Module,
     func: &'a Func,
@@ -68,7 +68,7 @@ struct Printer<'a> {
     tile: &'static str,
 }
 
-/// May the text stand as a word, without quotes?
+/// Whether the text may be written as a word, without quotes.
 fn is_bare(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(crate::lex::is_word)
 }

@@ -1,4 +1,4 @@
-//! Where errors go: a list with an end, so that hostile text cannot fill the memory with messages.
+//! The list of errors. It is bounded, so that hostile text cannot fill the memory with messages.
 
 use tessera_isa::diag::{Diagnostic, nearest};
 
@@ -9,7 +9,7 @@ pub(crate) const MAX_DIAGNOSTICS: usize = 100;
 pub(crate) struct Sink {
     pub list: Vec<Diagnostic>,
     errors: usize,
-    /// Where the last bad token was: what the parser misses behind it is no news.
+    /// The place of the last bad token: tokens that the parser misses behind it are not reported.
     pub bad_token: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Sink {
         self.push(diagnostic);
     }
 
-    /// Is there no room left? Then parsing stops.
+    /// Whether there is no room left. Parsing then stops.
     pub fn is_full(&self) -> bool {
         self.errors > MAX_DIAGNOSTICS
     }

@@ -1,4 +1,4 @@
-//! What text has besides its program: comments, blank lines, the ends of regions and the names of types.
+//! The parts of a text besides its program: comments, blank lines, the ends of regions and the names of types.
 
 use std::sync::Arc;
 use tessera_ir::TypeId;
@@ -8,21 +8,21 @@ use tessera_isa::diag::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
     pub span: Span,
-    /// Does something else stand before it on its line?
+    /// Whether it follows something else on its line.
     pub trailing: bool,
 }
 
 /// Comments and other parts of a text that do not change what it means; formatting keeps them.
 #[derive(Clone, Debug, Default)]
 pub struct Trivia {
-    /// The text that the places below count in, with what is no UTF-8 replaced.
+    /// The text that the places below count in, with invalid UTF-8 replaced.
     pub text: Arc<str>,
     pub comments: Vec<Comment>,
-    /// Where something follows a blank line, in order.
+    /// The places that follow a blank line, in order.
     pub blanks: Vec<u32>,
-    /// Per function and block, where the block's text ends.
+    /// Per function and block, the end of the block's text.
     pub block_ends: Vec<Vec<u32>>,
-    /// Where the `module { … }` around the functions starts and ends.
+    /// The start and end of the `module { … }` around the functions.
     pub wrapper: Option<(u32, u32)>,
     /// Type aliases: name without `!`, type, place.
     pub type_aliases: Vec<(String, TypeId, Span)>,

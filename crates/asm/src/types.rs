@@ -81,7 +81,7 @@ fn fault_of<T>(rule: &'static str, piece: Piece<'_>, what: impl Into<String>, he
     Err(Box::new(Diagnostic::error(rule, what).at(piece.span(), "").help(help)))
 }
 
-/// What the type parser needs to know about the module: its aliases.
+/// The type parser's view of the module: its aliases.
 pub(crate) type Aliases<'a> = &'a dyn Fn(&str) -> Option<Type>;
 
 pub(crate) const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.ptr !pto.tensor_view \

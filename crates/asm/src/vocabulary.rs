@@ -7,7 +7,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
 
-/// What a statement can start with, behind its results.
+/// The words that a statement can start with, behind its results.
 pub fn operations() -> impl Iterator<Item = String> {
     crate::words::all()
 }

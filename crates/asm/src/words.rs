@@ -29,7 +29,7 @@ pub(crate) fn pto(mnemonic: &str) -> Option<Pto> {
     known.or_else(spelled)
 }
 
-/// What statements start with besides instructions and arithmetic.
+/// The first words of statements other than instructions and arithmetic.
 const OTHERS: &str = "arith.constant arith.cmpi arith.cmpf arith.select math.absi scf.for scf.if scf.while scf.yield scf.condition \
     func.call func.return func.func return module";
 

@@ -1,4 +1,4 @@
-//! Which PTO programs are legal on which profile.
+//! Legality of PTO programs on each profile.
 //!
 //! # The contract of the rules
 //!
@@ -12,7 +12,7 @@
 //! A rule that needs a value which the [`Inst`] does not know is silent, so the verifier, which knows what it can prove,
 //! and the simulator, which knows everything, call the same function and report the same ids.
 //!
-//! What is *not* an instruction's own business has functions of its own: tile types ([`check_tile`], [`check_conv`]),
+//! Checks beyond a single instruction have functions of their own: tile types ([`check_tile`], [`check_conv`]),
 //! addresses ([`check_address`]), run-time valid extents ([`check_valid`]), and rules about data that only a run has
 //! ([`check_quant_params`], [`check_concat_counts`]).
 //!

@@ -1,4 +1,5 @@
-//! Which core runs what (isa/structure.md 4): kinds of functions, sections, and tokens between cores.
+//! The cores that run functions and sections (isa/structure.md 4): kinds of functions, sections, and tokens between
+//! cores.
 
 use crate::{Arg, BlockId, Func, Op, OpKind};
 use tessera_isa::ops::{Order, Pipe, Role};
@@ -55,7 +56,7 @@ impl Op {
 }
 
 impl Func {
-    /// What the function, without calls, runs on.
+    /// The cores that the function, without calls, runs on.
     pub fn runs(&self) -> Runs {
         if let Some(core) = self.core {
             return Runs::One(core);

@@ -1,5 +1,5 @@
-//! What control flow hands on: the one place that knows which operands of `scf.for` are bounds, which block argument is
-//! the induction variable, and which operand of `scf.condition` is not handed on.
+//! The values that control flow passes on. Only this module knows which operands of `scf.for` are bounds, which block
+//! argument is the induction variable, and which operand of `scf.condition` is not passed on.
 //!
 //! [`Control::of`] reads an operation's parts; [`Control::edges`] lists its hand-overs, which all happen at once:
 //!
@@ -10,16 +10,16 @@
 //! | `scf.if` | – | – | – | yielded → results, per block |
 //! | `arith.select` | – | – | – | either operand → result |
 //!
-//! A call hands its operands to the callee's arguments and takes what `return` gives; [`crate::inline`] does that, and
-//! no stage after it sees one.
+//! A call passes its operands to the callee's arguments and takes the operands of `return`. [`crate::inline`] replaces
+//! all calls, so no stage after it sees one.
 
 use crate::{Arg, BlockId, Func, Op, OpId, OpKind, Operand, ValueId};
 use smallvec::{SmallVec, smallvec};
 use tessera_isa::diag::Diagnostic;
 
-/// How many operands of `scf.for` stand before the initial values: lower bound, upper bound, step.
+/// The number of operands of `scf.for` before the initial values: lower bound, upper bound, step.
 pub const FOR_BOUNDS: usize = 3;
-/// How many operands of `scf.condition` stand before the values that it hands on: the condition.
+/// The number of operands of `scf.condition` before the values that it passes on: the condition.
 pub const CONDITION_FLAGS: usize = 1;
 
 /// `scf.for`.
@@ -53,17 +53,17 @@ pub struct While<'a> {
     pub before: BlockId,
     /// The block after `do`.
     pub after: BlockId,
-    /// What enters the first block.
+    /// The values that enter the first block.
     pub inits: &'a [Operand],
     /// The arguments of the first block.
     pub carried: &'a [ValueId],
-    /// What decides, at the end of the first block.
+    /// The condition, at the end of the first block.
     pub condition: Arg,
-    /// What goes to the second block, or out.
+    /// The values that go to the second block, or out.
     pub handed: &'a [Operand],
     /// The arguments of the second block.
     pub taken: &'a [ValueId],
-    /// What the second block yields to the first one.
+    /// The values that the second block yields to the first one.
     pub yields: &'a [Operand],
     pub results: &'a [ValueId],
 }
@@ -87,7 +87,7 @@ pub enum Control<'a> {
     Select(Select<'a>),
 }
 
-/// When values are handed over.
+/// The moment when values are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Enter,
@@ -102,37 +102,37 @@ pub enum When {
 #[derive(Clone, Copy, Debug)]
 pub struct Edge<'a> {
     pub when: When,
-    /// What is handed over: operands of the operation, or of the one that ends its block.
+    /// The operands that are passed: of the operation, or of the one that ends its block.
     operands: &'a [Operand],
-    /// What is handed over: carried values as they are.
+    /// The carried values that are passed unchanged.
     values: &'a [ValueId],
     pub to: &'a [ValueId],
 }
 
 impl<'a> Edge<'a> {
-    /// What is handed over, in order.
+    /// The values that are passed, in order.
     pub fn args(self) -> impl Iterator<Item = Arg> + 'a {
         self.operands.iter().map(|o| o.arg).chain(self.values.iter().map(|v| Arg::Value(*v)))
     }
 
-    /// Who takes what.
+    /// Each receiving value, with the argument that it takes.
     pub fn pairs(self) -> impl Iterator<Item = (ValueId, Arg)> + 'a {
         self.to.iter().copied().zip(self.args())
     }
 }
 
 impl OpKind {
-    /// Does the operation hand values on, so that [`Control::of`] reads it?
+    /// Whether the operation passes values on, so that [`Control::of`] reads it.
     pub fn is_flow(&self) -> bool {
         matches!(self, OpKind::For | OpKind::If | OpKind::While | OpKind::Select)
     }
 
-    /// Does the operation run its blocks more than once?
+    /// Whether the operation can run its blocks more than once.
     pub fn is_loop(&self) -> bool {
         matches!(self, OpKind::For | OpKind::While)
     }
 
-    /// Does the operation end a block?
+    /// Whether the operation ends a block.
     pub fn is_end(&self) -> bool {
         matches!(self, OpKind::Yield | OpKind::Condition | OpKind::Return)
     }
@@ -145,7 +145,7 @@ impl Func {
         self.ops.get(last.index()).is_some_and(|op| op.kind.is_end()).then_some(last)
     }
 
-    /// What the end of a block hands on: all operands but the condition of `scf.condition`.
+    /// The values that the end of a block passes on: all operands but the condition of `scf.condition`.
     pub fn handed(&self, block: BlockId) -> &[Operand] {
         match self.end(block).map(|id| self.op(id)) {
             Some(op) if op.kind == OpKind::Condition => op.operands.get(CONDITION_FLAGS..).unwrap_or_default(),
@@ -209,7 +209,7 @@ impl<'a> Control<'a> {
         })
     }
 
-    /// Everything that is handed over, in the order in which it first happens.
+    /// All edges, in the order in which they first happen.
     pub fn edges(&self) -> SmallVec<[Edge<'a>; 4]> {
         let edge = |when, operands, to| Edge { when, operands, values: &[], to };
         match *self {

@@ -36,7 +36,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// What rows and columns are divided by between the vector cores.
+    /// The divisors of rows and columns between the vector cores.
     pub fn division(&self) -> [u64; 2] {
         match self.split {
             1 => [2, 1],
@@ -54,20 +54,20 @@ impl Fifo {
         }
     }
 
-    /// Where its slots begin in `gm_slot_buffer`: those of V2C lie after those of C2V.
+    /// The offset of its slots in `gm_slot_buffer`: the slots of V2C follow those of C2V.
     pub fn offset(&self, func: &Func) -> u64 {
         let init = self.inits.iter().flatten().next().map(|at| func.op(*at));
         let both = init.is_some_and(|init| has_dir(init, Dir::C2v) && has_dir(init, Dir::V2c));
         if both && self.dir == Dir::V2c { self.slots.saturating_mul(self.slot_size) } else { 0 }
     }
 
-    /// How messages name it: "the C2V FIFO of @mix".
+    /// The name in messages: "the C2V FIFO of @mix".
     pub fn describe(&self, module: &Module) -> String {
         format!("the {} FIFO of @{}", self.dir, module.names.text(self.owner))
     }
 }
 
-/// What a buffer operand of `initialize` leads to.
+/// The definition of a buffer operand of `initialize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// A `reserve_buffer`.
@@ -88,7 +88,8 @@ pub struct Fifos {
     init: Vec<Option<OpId>>,
 }
 
-/// Do all pushes and pops of these blocks move whole tiles, so that only the first vector core runs them (cpu, a5)?
+/// Whether all pushes and pops of these blocks move whole tiles, so that only the first vector core runs them (cpu,
+/// a5).
 pub fn moves_whole_tiles(func: &Func, blocks: &[BlockId]) -> bool {
     let (mut next, mut any) = (blocks.to_vec(), false);
     while let Some(block) = next.pop() {
@@ -106,7 +107,7 @@ pub fn moves_whole_tiles(func: &Func, blocks: &[BlockId]) -> bool {
     any
 }
 
-/// What an operation is to FIFOs.
+/// The role of an operation in FIFOs.
 pub fn part(op: &Op) -> Option<Part> {
     match op.kind {
         OpKind::Pto(opcode, _) => match opcode.info().sem {
@@ -166,7 +167,7 @@ fn maker(func: &Func, mut value: ValueId) -> Option<OpId> {
     }
 }
 
-/// What the buffer of a direction leads to.
+/// The definition of a direction's buffer.
 pub fn buffer(func: &Func, init: &Op, dir: Dir) -> Buffer {
     let made = buffer_operand(init, dir).and_then(Arg::value).and_then(|v| maker(func, v));
     match made.map(|id| (id, part(func.op(id)))) {
@@ -243,7 +244,7 @@ impl Fifos {
             }
             Buffer::Other => (func.home(id), "", None),
         };
-        // Pipes that share no buffer are told apart by their numbers.
+        // Pipes that share no buffer are distinguished by their numbers.
         let number = if name.is_empty() { pipe_id(init) } else { 0 };
         let same = |f: &Fifo| (f.dir, f.owner, f.name.as_str(), f.id) == (dir, owner, name, number);
         if let Some(found) = self.list.iter().position(same) {

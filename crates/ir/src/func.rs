@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use tessera_isa::diag::Span;
 use tessera_isa::ops::AttrName;
 
-/// Where a value comes from.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Def {
     /// The n-th argument of the function.
@@ -27,9 +27,9 @@ pub struct Value {
     pub name: NameId,
     pub ty: TypeId,
     pub def: Def,
-    /// Where it is defined in the text (first use, for inputs of a listing).
+    /// The place of its definition in the text (first use, for inputs of a listing).
     pub span: Span,
-    /// Where its type is written.
+    /// The place of its type in the text.
     pub type_span: Span,
 }
 
@@ -51,12 +51,13 @@ pub struct Func {
     pub core: Option<Core>,
     /// A declaration: there is no body, and nothing runs.
     pub is_declaration: bool,
-    /// Other attributes, as written. Those of the n-th argument have the key `%n`, those of the n-th result `->n`.
+    /// Other attributes, as written. Attributes of the n-th argument have the key `%n`, those of the n-th result
+    /// `->n`.
     pub attrs: Vec<(String, String)>,
     /// The arguments. For a listing: the inputs, then the tiles that it only writes.
     pub args: Vec<ValueId>,
     pub results: Vec<TypeId>,
-    /// What a listing puts out: results that nothing consumes, and `outs` that it allocates. Empty for a function.
+    /// The outputs of a listing: results that nothing consumes, and `outs` that it allocates. Empty for a function.
     pub outputs: Vec<ValueId>,
     /// The block of the body.
     pub body: BlockId,
@@ -75,7 +76,7 @@ impl Func {
         Func { name, span, blocks: vec![Block::default()], ..Func::default() }
     }
 
-    /// Makes space for so many operations, with a result each.
+    /// Reserves space for `operations` operations, with a result each.
     pub fn reserve(&mut self, operations: usize) {
         self.values.reserve(operations);
         self.ops.reserve(operations);
@@ -162,7 +163,7 @@ impl Func {
         }
     }
 
-    /// Is it declared `private`? Then it is never the kernel.
+    /// Whether it is declared `private`. Such a function is never the kernel.
     pub fn is_private(&self) -> bool {
         self.attrs.iter().any(|(key, value)| key == "sym_visibility" && value == "\"private\"")
     }

@@ -1,4 +1,4 @@
-//! Inlining: a program without calls, for the stages that want one straight line of control flow.
+//! Inlining: a program without calls, for the stages that require one straight line of control flow.
 
 use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, TextForm, Value, ValueId};
 use rustc_hash::FxHashMap;
@@ -12,7 +12,7 @@ const MAX_STEPS: usize = 4_000_000;
 /// Calls nest at most this deep, so that unfolding them keeps its stack.
 const MAX_DEPTH: usize = 256;
 
-/// The entry function with every call replaced by the callee's body; itself where it calls nothing.
+/// The entry function with every call replaced by the callee's body; the function itself if it calls nothing.
 ///
 /// Values keep their names and spans. A `return` inside an inlined body disappears; its operands take the place of the
 /// call's results. Where functions of both kinds of core are reached, a call of a function of one kind becomes a section
@@ -94,7 +94,7 @@ pub fn join(module: &Module, entries: &[&Func]) -> Result<Func, Box<Diagnostic>>
     Ok(inliner.out)
 }
 
-/// Does the function reach code for cube cores, and for vector cores?
+/// Whether the function reaches code for cube cores, and whether it reaches code for vector cores.
 fn kinds(module: &Module, entry: &Func) -> [bool; 2] {
     let reached = module.called(entry);
     Core::ALL
@@ -122,7 +122,7 @@ struct Inliner<'a> {
     out: Func,
     stack: Vec<NameId>,
     steps: usize,
-    /// Do calls of functions of one kind become sections?
+    /// Whether calls of functions of one kind become sections.
     wraps: bool,
     /// The kind of core whose code is copied.
     core: Option<Core>,
@@ -226,7 +226,7 @@ impl<'a> Inliner<'a> {
         Ok(())
     }
 
-    /// Has the function no body?
+    /// Whether the function has no body.
     fn is_declared(&self, name: NameId) -> bool {
         self.module.funcs.iter().any(|f| f.name == name && f.is_declaration)
     }

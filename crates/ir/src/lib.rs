@@ -1,9 +1,8 @@
 //! The program between text and bytes: values, operations and regions in arenas.
 //!
-//! A [`Module`] owns its functions; a [`Func`] owns its values, operations and blocks, each in an arena with a typed id.
-//! An operation names its operands by role ([`Operand::role`]), so that nobody counts positions: the destination of a
-//! TINSERT is `op.dst()` whether the text was assembly, SSA (then it is a result) or DPS (then it is an operand).
-//!
+//! A [`Module`] owns its functions; a [`Func`] owns its values, operations and blocks, each in an arena with a typed
+//! id. An operation names its operands by role ([`Operand::role`]), so that no code counts positions: the destination
+//! of a TINSERT is `op.dst()` whether the text was assembly, SSA (then it is a result) or DPS (then it is an operand).
 //! A listing (instructions without a function around them, syntax.md 1) is a module of one function whose
 //! [`Func::args`] are the names that the text reads and never defines, then the tiles that it only writes.
 //!
@@ -83,9 +82,9 @@ impl Lines {
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// Is the text a listing?
+    /// Whether the text is a listing.
     pub is_listing: bool,
-    /// Was there a `module { … }` wrapper?
+    /// Whether there was a `module { … }` wrapper.
     pub has_wrapper: bool,
     /// The module attribute `pto.target_arch` or `pto.device-spec`, with its place.
     pub target: Option<(Profile, Span)>,
@@ -117,8 +116,8 @@ impl Module {
         }
     }
 
-    /// The functions that could be the kernel (isa/structure.md 3): those marked `pto.entry`, else those that nobody
-    /// calls and that are not private.
+    /// The candidates for the kernel (isa/structure.md 3): functions marked `pto.entry`, else functions without
+    /// callers that are not private.
     pub fn candidates(&self) -> Vec<&Func> {
         let marked: Vec<&Func> = self.funcs.iter().filter(|f| f.is_entry).collect();
         if !marked.is_empty() {
@@ -145,8 +144,8 @@ impl Module {
         all
     }
 
-    /// The functions that run together with a kernel: itself, and the functions at the other ends of its FIFOs where it
-    /// has a kind and nobody calls them (isa/structure.md 4).
+    /// The functions that run together with a kernel: itself, and the functions at the other ends of its FIFOs if it
+    /// has a kind and they have no callers (isa/structure.md 4).
     pub fn together<'a>(&'a self, entry: &'a Func) -> Vec<&'a Func> {
         let mut all = vec![entry];
         let called: FxHashSet<NameId> = self.funcs.iter().flat_map(|f| f.callees()).collect();

@@ -16,7 +16,7 @@ pub struct Names {
 
 #[derive(Clone, Copy, Debug)]
 struct Name {
-    /// Where it ends in the text; it starts where the one before ends.
+    /// The end of the name in the text; it starts at the end of the one before.
     end: u32,
     hash: u32,
 }
@@ -35,7 +35,7 @@ fn spread(hash: u32) -> u64 {
 }
 
 impl Names {
-    /// Makes space for so many names.
+    /// Reserves space for `names` names.
     pub fn reserve(&mut self, names: usize) {
         self.text.reserve(8 * names);
         self.all.reserve(names);
@@ -72,7 +72,7 @@ impl Names {
         &self.text[start as usize..end as usize]
     }
 
-    /// Is the id one of this module's?
+    /// Whether the id is one of this module's.
     pub fn contains(&self, id: NameId) -> bool {
         id.index() < self.all.len()
     }

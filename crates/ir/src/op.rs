@@ -12,7 +12,7 @@ use tessera_micro::{Call, Inst};
 /// The attribute of a loop that is a vecscope (micro/model.md 2).
 pub const VECSCOPE_LOOP: &str = "llvm.loop.aivector_scope";
 
-/// What stands at an operand's place.
+/// The value or literal of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arg {
     Value(ValueId),
@@ -30,14 +30,14 @@ impl Arg {
     }
 }
 
-/// An operand: what it is to the operation, and where it is written.
+/// An operand: its role in the operation, and its place in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operand {
-    /// What it is to the operation.
+    /// Its role in the operation.
     pub role: Role,
     pub arg: Arg,
     pub span: Span,
-    /// Where its type is written; the operand's own span if it is not.
+    /// The place of its type in the text; the operand's own span if no type is written.
     pub type_span: Span,
 }
 
@@ -117,14 +117,14 @@ words! {
 }
 
 impl ArithOp {
-    /// How many operands it has.
+    /// The number of operands.
     pub fn arity(self) -> usize {
         if self == ArithOp::Absi { 1 } else { 2 }
     }
 }
 
 impl FloatOp {
-    /// How many operands it has.
+    /// The number of operands.
     pub fn arity(self) -> usize {
         use FloatOp::*;
         match self {
@@ -136,7 +136,7 @@ impl FloatOp {
 }
 
 impl CastOp {
-    /// Are its operand and its result floats?
+    /// Whether its operand and its result are floats.
     pub fn floats(self) -> (bool, bool) {
         match self {
             CastOp::Extf | CastOp::Truncf => (true, true),
@@ -147,7 +147,7 @@ impl CastOp {
     }
 }
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpKind {
     /// An instruction of the table, in one of its forms.
@@ -188,7 +188,7 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    /// How messages and maps name an operation.
+    /// The name of an operation in messages and maps.
     pub fn name(&self) -> &'static str {
         match self {
             OpKind::Pto(opcode, _) => opcode.mnemonic(),
@@ -208,7 +208,7 @@ impl OpKind {
     }
 }
 
-/// What few operations have besides operands.
+/// The rarer parts of an operation, besides operands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpAttrs {
     /// Attributes that the instruction knows, typed.
@@ -272,7 +272,7 @@ impl Op {
         self.scope_word().filter(|word| word.starts_with("section."))
     }
 
-    /// What is written for a branch that is always taken: a section, `vecscope` or `strict_vecscope`.
+    /// The keyword of a branch that is always taken: a section, `vecscope` or `strict_vecscope`.
     pub fn scope_word(&self) -> Option<&str> {
         let OpKind::If = self.kind else { return None };
         Some(self.attrs.as_deref()?.words.first()?)
@@ -312,7 +312,7 @@ impl Op {
         }
     }
 
-    /// What it does with a small array of ids of flags.
+    /// Its effect on a small array of ids of flags.
     pub fn id_array(&self) -> Option<IdArray> {
         match self.kind {
             OpKind::Other(name) => IdArray::parse(name),
@@ -332,7 +332,7 @@ impl Op {
         self.operands.get(1..end).unwrap_or_default()
     }
 
-    /// Does a process that reaches it order its pipes itself (sync.md 3)?
+    /// Whether a process that reaches it synchronizes its pipes itself (sync.md 3).
     pub fn is_manual(&self) -> bool {
         let order = self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual);
         order || matches!(self.kind, OpKind::Micro(_)) || self.is_about_ids()
@@ -365,7 +365,7 @@ impl Op {
         self.attrs.get_or_insert_default()
     }
 
-    /// What the operation does with the operand of a role; an instruction without a row writes what stands in `outs`.
+    /// The effect of the operation on the operand of a role; an instruction without a row writes its `outs`.
     pub fn effect(&self, role: Role) -> Effect {
         match self.kind {
             OpKind::Pto(op, form) => op.effect(form, role),
@@ -374,7 +374,7 @@ impl Op {
         }
     }
 
-    /// Does it touch an operand's bytes on a profile? Some scratch is only named there, and costs nothing
+    /// Whether it touches an operand's bytes on a profile. Some scratch is only named there, and costs nothing
     /// (isa/structure.md 9).
     pub fn touches(&self, role: Role, profile: Profile) -> bool {
         let OpKind::Pto(op, form) = self.kind else { return true };

@@ -1,13 +1,13 @@
 //! Scalar arithmetic of the program: two's complement of the type's width, wrapping (syntax.md 4).
 //!
-//! A value is the bits of its width, sign-extended to 64; `i1` true is -1. What MLIR leaves undefined is [`Undefined`]: a
-//! run stops there, an analysis knows nothing.
+//! A value is the bits of its width, sign-extended to 64; `i1` true is -1. Results that MLIR leaves undefined are
+//! [`Undefined`]: a run stops there, and an analysis knows nothing.
 
 use crate::{Arg, ArithOp, CastOp, CmpPred, Func, Module, Op, OpKind, ScalarType, Type, ValueId};
 use std::fmt;
 use tessera_isa::codec::Number;
 
-/// What has no value.
+/// The reason why an operation has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undefined {
     /// A division by zero, of this number.
@@ -140,13 +140,13 @@ pub fn widths(module: &Module, func: &Func, op: &Op) -> (u32, u32) {
     (op.values().next().map_or(alone, bits), op.results.first().map_or(alone, |v| bits(*v)))
 }
 
-/// Is an operand or the result a float? Those are not followed without a run.
+/// Whether an operand or the result is a float. Floats are not followed without a run.
 fn is_float(module: &Module, func: &Func, op: &Op) -> bool {
     let float = |v: ValueId| matches!(module.types.get(func.value(v).ty), Type::Scalar(ScalarType::Float(_)));
     op.values().chain(op.results.iter().copied()).any(float)
 }
 
-/// What an operation of integer arithmetic comes to, where `int` knows its operands; none for every other operation.
+/// The result of an operation of integer arithmetic, if `int` knows its operands; `None` for every other operation.
 pub fn compute(
     module: &Module,
     func: &Func,
@@ -168,7 +168,7 @@ pub fn compute(
 pub struct Constants(Vec<Option<i64>>);
 
 impl Constants {
-    /// Those of a function.
+    /// The constants of a function.
     pub fn new(module: &Module, func: &Func) -> Self {
         let mut known = Constants(vec![None; func.values.len()]);
         func.walk(&mut |_, op, _| {

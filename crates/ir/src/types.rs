@@ -57,7 +57,7 @@ pub enum Type {
     /// Another type of the dialect, whose values nothing here looks into: `!pto.pipe`.
     Opaque(Box<str>),
     Scalar(ScalarType),
-    /// `vector<4xi16>`: so many numbers, which TMRGSORT counts in (isa/irregular.md 9).
+    /// `vector<4xi16>`: the number of elements, in which TMRGSORT counts (isa/irregular.md 9), and their type.
     Vector(u64, ScalarType),
 }
 
@@ -80,7 +80,7 @@ impl Type {
         }
     }
 
-    /// The type as micro instructions ask for it.
+    /// The type as micro instructions see it.
     pub fn micro(&self) -> Ty {
         match self {
             Type::Micro(ty) => Ty::Micro(*ty),
@@ -102,7 +102,7 @@ impl Type {
         }
     }
 
-    /// Is it `i1`?
+    /// Whether it is `i1`.
     pub fn is_flag(&self) -> bool {
         matches!(self, Type::Scalar(ScalarType::Int(1, _)))
     }
@@ -117,7 +117,7 @@ impl Type {
         }
     }
 
-    /// Can a value of this type play this role?
+    /// Whether a value of this type can play this role.
     pub fn plays(&self, role: Role) -> bool {
         match (role, role.kind()) {
             (Role::Global, _) => self.global_elem().is_some(),
@@ -130,14 +130,15 @@ impl Type {
         }
     }
 
-    /// How many ids of flags an array of them has (sync.md 2); none where it is no such array, or no small one.
+    /// The number of ids in an array of ids of flags (sync.md 2); `None` if it is no such array, or one of more than
+    /// 64 ids.
     pub fn id_array(&self) -> Option<usize> {
         let Type::Opaque(text) = self else { return None };
         let count = text.strip_prefix("!pto.eventid_array<")?.strip_suffix('>')?;
         count.trim().parse().ok().filter(|n| *n <= 64)
     }
 
-    /// What an array of ids, a local array or a struct holds (sync.md 2, isa/today.md 4.3).
+    /// The slots of an array of ids, a local array or a struct (sync.md 2, isa/today.md 4.3).
     pub fn stack_slots(&self) -> Option<StackSlots> {
         let Type::Opaque(text) = self else { return None };
         if let Some(count) = self.id_array() {
@@ -155,12 +156,12 @@ impl Type {
         Some(StackSlots::Struct(fields))
     }
 
-    /// Is it a tile or conv tile?
+    /// Whether it is a tile or conv tile.
     pub fn is_tile(&self) -> bool {
         matches!(self, Type::Tile(_) | Type::Conv(_))
     }
 
-    /// May the two be the same type on some profile?
+    /// Whether the two may be the same type on some profile.
     pub fn may_become(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Tile(a), Type::Tile(b)) => {
@@ -170,7 +171,7 @@ impl Type {
         }
     }
 
-    /// Are two types the same on a profile? (syntax.md 3: compared after resolution)
+    /// Whether two types are the same on a profile (syntax.md 3: compared after resolution).
     pub fn same(&self, other: &Type, profile: Profile) -> bool {
         match (self, other) {
             (Type::Tile(a), Type::Tile(b)) => same_tile(&a.resolve(profile), &b.resolve(profile)),
@@ -183,7 +184,7 @@ impl Type {
 /// More elements than this are no stack.
 const MAX_SLOTS: u64 = 1 << 16;
 
-/// What a value of a stack holds: scalars that operations copy in and out.
+/// The slots of a stack value: scalars that operations copy in and out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StackSlots {
     Array { dims: SmallVec<[u64; 4]>, elem: ScalarType },
@@ -207,7 +208,7 @@ impl Field {
 }
 
 impl StackSlots {
-    /// How many scalars it holds.
+    /// The number of scalars that it holds.
     pub fn count(&self) -> usize {
         match self {
             StackSlots::Array { dims, .. } => dims.iter().fold(1, |all, n| all * *n as usize),
@@ -329,7 +330,7 @@ impl TypeTable {
         &self.types[id.index()]
     }
 
-    /// Is the id one of this module's?
+    /// Whether the id is one of this module's.
     pub fn contains(&self, id: TypeId) -> bool {
         id.index() < self.types.len()
     }

@@ -1,12 +1,12 @@
-//! The program's own shape: what every stage after the parser relies on.
+//! Verifier of the IR's structure: the invariants that every stage after the parser relies on.
 //!
-//! Checked, in one pass: ids lie inside their arenas; every block belongs to one operation and every operation to one
-//! block; a value says where it comes from; a use stands after its definition, inside its region; an operation has the
-//! operands, results and blocks of its kind, with types that fit; what control flow hands over ([`crate::edges`]) fits
-//! who takes it; only the last operation of a block ends it. Not checked: which programs are legal on a profile, and
-//! calls, which the inliner refuses ([`crate::inline`]).
+//! Checked, in one pass: ids are inside their arenas. Every block belongs to one operation and every operation to one
+//! block. A value names its definition. A use comes after its definition, inside its region. An operation has the
+//! operands, results and blocks of its kind, with types that fit. The values that control flow passes on
+//! ([`crate::edges`]) fit their receivers. Only the last operation of a block ends it. Not checked: legality of
+//! programs on a profile, and calls, which the inliner refuses ([`crate::inline`]).
 //!
-//! A finding is no error of the program but of whoever made the IR, so its rule is `internal`.
+//! A finding is no error of the program but of the code that made the IR, so its rule is `internal`.
 
 use crate::edges::Control;
 use crate::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Type, ValueId};
@@ -36,11 +36,11 @@ struct Verifier<'a> {
     module: &'a Module,
     func: &'a Func,
     found: Vec<Diagnostic>,
-    /// By operation: does it stand in a block already?
+    /// By operation: whether it already has a block.
     placed: Vec<bool>,
-    /// By block: does an operation have it already?
+    /// By block: whether it already belongs to an operation.
     owned: Vec<bool>,
-    /// By value: may it be used here?
+    /// By value: whether it may be used here.
     visible: Vec<bool>,
     /// The values that became visible, to be taken back where their block ends.
     trail: Vec<ValueId>,
@@ -140,7 +140,7 @@ impl Verifier<'_> {
         for (n, result) in op.results.iter().enumerate() {
             self.define(*result, Def::Result(id, n as u32), op.span);
         }
-        // What is inside may name values that do not exist.
+        // With errors inside, the shape may name values that do not exist.
         if self.found.len() == before
             && let Some(what) = self.shape(op)
         {
@@ -148,7 +148,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Do all operands exist, and may they be used here?
+    /// Checks that all operands exist and may be used here.
     fn operands(&mut self, op: &Op) -> bool {
         for operand in &op.operands {
             let Arg::Value(value) = operand.arg else { continue };
@@ -166,7 +166,7 @@ impl Verifier<'_> {
         true
     }
 
-    /// What is wrong with the counts and types of an operation.
+    /// The fault in the counts and types of an operation.
     fn shape(&self, op: &Op) -> Option<String> {
         let counts = (op.operands.len(), op.results.len(), op.blocks.len());
         let integer = |t: &Type| t.plays(Role::Number);

@@ -47,9 +47,9 @@ numbers! {
     Float(f64): f32 f64;
 }
 
-/// What becomes of a finite value beyond the largest one, and of an infinity in a type that has none.
+/// The treatment of a finite value beyond the largest one, and of an infinity in a type that has none.
 ///
-/// HiFloat8 does not ask: it saturates finite values and keeps infinities (tile-model.md 3.1).
+/// HiFloat8 ignores it: it saturates finite values and keeps infinities (tile-model.md 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// Infinity; NaN where the type has no infinity; the largest value where it has neither (fp4).
@@ -82,7 +82,7 @@ impl Elem {
         }
     }
 
-    /// The parameters of an encoding shaped like IEEE's; those that are not, and integers, never ask.
+    /// The parameters of an encoding shaped like IEEE's; not called for other encodings and integers.
     #[inline]
     pub(crate) const fn small(self) -> small::Small {
         match self {
@@ -152,8 +152,8 @@ impl Elem {
         }
     }
 
-    /// What a language's conversion makes of a number: the nearest value of a float type. A number that is out of range
-    /// stays what it is, and so does a fraction for an integer type; [`Elem::encode_exact`] refuses them.
+    /// The number after a language's conversion: the nearest value of a float type. A number that is out of range is
+    /// unchanged, and so is a fraction for an integer type; [`Elem::encode_exact`] refuses them.
     pub fn converted(self, v: Number) -> Number {
         match self.encode_in_range(&v) {
             Some(bits) if self.is_float() => self.decode(bits),
@@ -245,7 +245,7 @@ impl Elem {
 
     /// An element's value as short text that reads back as the same bits: `448.0`, `0.1`, `1.0e38`, `-inf`, `nan`.
     ///
-    /// All NaNs are `nan`. Floats always have a point, as MLIR wants it.
+    /// All NaNs are `nan`. Floats always have a point, as MLIR requires.
     pub fn format_bits(self, bits: u64) -> String {
         match self.decode(bits) {
             Number::Int(v) => v.to_string(),

@@ -20,7 +20,7 @@ impl Span {
     }
 }
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     Note,
@@ -77,14 +77,14 @@ pub struct Diagnostic {
     pub message: String,
     /// The primary place, if the finding has one.
     pub span: Option<Span>,
-    /// What to say at the primary place.
+    /// The label at the primary place.
     pub label: String,
     pub secondary: Vec<Label>,
     /// Further facts, one sentence each.
     pub notes: Vec<String>,
     /// The smallest change that helps.
     pub help: Option<String>,
-    /// What the sentence says, by name, for programs that read it.
+    /// The facts of the message, by name, for programs that read it.
     pub facts: Vec<(&'static str, Fact)>,
 }
 
@@ -151,13 +151,13 @@ impl Diagnostic {
         self
     }
 
-    /// Is this an error?
+    /// Whether this is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// A broken rule with its sentence; whoever has the source text adds the place.
+/// A broken rule with its message; the caller that has the source text adds the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub rule: &'static str,
@@ -196,7 +196,7 @@ impl Fault {
         self
     }
 
-    /// Is this an error?
+    /// Whether this is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

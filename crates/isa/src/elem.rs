@@ -12,7 +12,7 @@
 use crate::diag::distance;
 use std::fmt;
 
-/// How the bits of an element type are read.
+/// The interpretation of an element type's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElemKind {
     Float,
@@ -43,7 +43,7 @@ pub struct ElemInfo {
     /// The MLIR spelling of a scalar of this type; our own name where MLIR has none.
     pub mlir: &'static str,
     pub bits: u32,
-    /// How the bits are read.
+    /// The interpretation of the bits.
     pub kind: ElemKind,
     /// Whether `cpu` and `a2a3` have the type; `a5` has all of them (tile-model.md 3).
     pub on_cpu_and_a2a3: bool,
@@ -235,7 +235,7 @@ impl Elem {
         }
     }
 
-    /// How many elements make 32 bytes: `C0` of tile-model.md.
+    /// The number of elements in 32 bytes: `C0` of tile-model.md.
     #[inline]
     pub const fn c0(self) -> u64 {
         (256 / self.bits()) as u64

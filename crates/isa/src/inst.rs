@@ -199,7 +199,7 @@ impl ConvType {
     }
 }
 
-/// Where a tile's storage starts: addresses with one root can be compared, others cannot overlap.
+/// The start of a tile's storage: addresses with one root can be compared, others cannot overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub root: Root,
@@ -220,7 +220,7 @@ pub enum Root {
 /// A tile operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileArg {
-    /// What it is to the instruction.
+    /// Its role in the instruction.
     pub role: Role,
     /// Its type on the profile.
     pub tile: Tile,
@@ -228,7 +228,7 @@ pub struct TileArg {
     pub layout: Layout,
     /// Valid rows and columns, where known.
     pub valid: [Option<u64>; 2],
-    /// Where it lies, where known.
+    /// Its place, if it is known.
     pub place: Option<Place>,
 }
 
@@ -318,7 +318,7 @@ pub struct Inst {
     pub conv: Option<ConvType>,
     /// The view of TLOAD or TSTORE.
     pub global: Option<GlobalArg>,
-    /// Are its destinations results (SSA), new values by nature?
+    /// Whether its destinations are results (SSA), which are always new values.
     pub makes_dst: bool,
 }
 
@@ -367,7 +367,7 @@ impl Inst {
         self.global = Some(view);
     }
 
-    /// Does the instruction have this scalar operand?
+    /// Whether the instruction has this scalar operand.
     pub fn has_scalar(&self, role: Role) -> bool {
         self.scalar_arg(role).is_some()
     }
@@ -396,12 +396,13 @@ impl Inst {
         self.index(role).and_then(|v| u64::try_from(v).ok())
     }
 
-    /// Is ReLU asked for?
+    /// Whether ReLU is requested.
     pub fn relu(&self) -> bool {
         self.attrs.relu() == Some(Relu::NormalRelu)
     }
 
-    /// Does data go the way out of an accumulator (fixpipe.md)? On cpu what is quantized, or carries ReLU, out of Mat does.
+    /// Whether data takes the path out of an accumulator (fixpipe.md). On cpu, data out of Mat that is quantized or
+    /// carries ReLU takes it too.
     pub fn is_fixpipe(&self) -> bool {
         let is_quantized = || matches!(self.form, Form::ScalarQuant | Form::VectorQuant) || self.relu();
         let goes = |src: &TileArg| match src.tile.loc {

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// One digit of an axis: `extent` values, `stride` elements apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digit {
-    /// How many values the digit takes. The outermost digit may be cut short by the axis length.
+    /// The number of values of the digit. The outermost digit may be cut short by the axis length.
     pub extent: u64,
     /// Elements between two neighbouring values.
     pub stride: i64,
@@ -21,7 +21,7 @@ pub struct Digit {
 /// The product of the digits' extents is at least the length: NZ with 33 rows has boxes of 16 rows, three of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Axis {
-    /// How many indices the axis has.
+    /// The number of indices of the axis.
     pub len: u64,
     /// The digits, outermost first; never empty.
     pub digits: SmallVec<[Digit; 4]>,
@@ -189,8 +189,8 @@ impl Layout {
         Some((row_low + col_low, row_high + col_high))
     }
 
-    /// Does every element surely lie at an offset of its own? Digits by rising stride, each beyond the reach of those
-    /// before it.
+    /// Whether every element certainly has an offset of its own. Sufficient condition: by rising stride, each digit's
+    /// stride is beyond the reach of the digits before it.
     pub fn is_injective(&self) -> bool {
         let mut digits: SmallVec<[Digit; 8]> = self.row.digits.iter().chain(&self.col.digits).copied().collect();
         digits.retain(|d| d.extent > 1);

@@ -1,14 +1,16 @@
-//! The PTO tile model and the instruction table: what every other part of Tessera reads.
+//! The PTO tile model and the instruction table: the basis of every other part of Tessera.
 //!
-//! A **tile** is a rectangle of elements in one of a core's memories (its *location*), of which the *valid region* counts.
-//! A **layout** says where element (row, column) lies: each axis is split into digits, each digit has a stride, so that
-//! row-major, column-major and boxed layouts are one kind of value. A **profile** is a target: its memories, alignments
-//! and element types. The same text means the same program on every profile, and may be legal on some only.
+//! A **tile** is a rectangle of elements in one of a core's memories (its *location*), of which the *valid region*
+//! counts. A **layout** maps element (row, column) to its offset: each axis is split into digits, and each digit has a
+//! stride, so that row-major, column-major and boxed layouts are one kind of value. A **profile** is a target: its
+//! memories, alignments and element types. The same text means the same program on every profile, and may be legal on
+//! some only.
 //!
-//! An **instruction** is a row of the table: operands by role with what happens to each, attributes, signatures (what may
-//! flow where), rules, and its meaning. One instruction about to be issued is an [`inst::Inst`]: its row and whatever is
-//! known of its operands. What it does follows from both, as steps over index maps that the simulator runs and the
-//! verifier reasons about. A broken rule is a [`diag::Fault`]; with a place in a text it is a [`diag::Diagnostic`].
+//! An **instruction** is a row of the table: operands by role with the effect on each, attributes, signatures (legal
+//! combinations of operands), rules, and its meaning. One instruction about to be issued is an [`inst::Inst`]: its row
+//! and the known properties of its operands. Its effect follows from both, as steps over index maps that the simulator
+//! runs and the verifier reasons about. A broken rule is a [`diag::Fault`]; with a place in a text it is a
+//! [`diag::Diagnostic`].
 //!
 //! ```
 //! use tessera_isa::{elem::Elem, ops::Opcode, profile::Profile, tile::{Loc, TileType}};
@@ -25,8 +27,8 @@
 //! - [`profile`]: the three targets, their memories and alignments;
 //! - [`ops`]: **the instruction table**, and [`rules`]: every rule id with its text and source;
 //! - [`inst`]: one instruction about to be issued, as the verifier and the simulator see it;
-//! - [`sem`]: what an instruction does, as steps over index maps, and what an element becomes;
-//! - [`cost`]: what instructions cost, for reports;
+//! - [`sem`]: the meaning of instructions, as steps over index maps, and the functions of elements;
+//! - [`cost`]: the costs of instructions, for reports;
 //! - [`diag`]: diagnostics as data.
 //!
 //! Nothing here knows about text, files or threads.

@@ -36,7 +36,7 @@ impl Profiles {
     /// The CPU simulator, A2 and A3.
     pub const CPU_A2A3: Profiles = Profiles(3);
 
-    /// Is `p` in the set?
+    /// Whether `p` is in the set.
     pub const fn has(self, p: Profile) -> bool {
         self.0 & (1 << p as u8) != 0
     }
@@ -71,7 +71,7 @@ impl Memory {
 /// All that a profile is, in one place.
 pub struct ProfileInfo {
     pub profile: Profile,
-    /// What it is, in one sentence.
+    /// Its description, in one sentence.
     pub summary: &'static str,
     /// Spellings: exact names, then device names that match by prefix.
     pub names: &'static [&'static str],
@@ -132,7 +132,7 @@ impl Profile {
         self.info().names[0]
     }
 
-    /// Is this real hardware, with footprints and capacities?
+    /// Whether this is real hardware, with footprints and capacities.
     pub const fn is_npu(self) -> bool {
         !matches!(self, Profile::Cpu)
     }

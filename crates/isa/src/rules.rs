@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 #[derive(Debug)]
 pub struct Rule {
     pub id: &'static str,
-    /// What it is by default; `--strict`, `--allow` and `--deny` change warnings.
+    /// The default severity; `--strict`, `--allow` and `--deny` change warnings.
     pub severity: Severity,
     /// The profiles on which it can fail.
     pub on: Profiles,
-    /// What must hold, in one sentence.
+    /// The condition that must hold, in one sentence.
     pub text: &'static str,
     pub source: &'static str,
     /// Another rule implies it, so it cannot fail alone.
@@ -52,7 +52,7 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     derived
 });
 
-/// What a rule about types asks, in one sentence. Constant, so that compile errors say it.
+/// The condition of a rule about types, in one sentence. It is constant, so that compile errors contain it.
 pub const fn sentence(id: &'static str) -> &'static str {
     let mut n = 0;
     while n < RULES.len() {
@@ -81,7 +81,7 @@ const fn ends_with(word: &str, end: &str) -> bool {
     n == end.len()
 }
 
-/// Where a rule of a family is written down; its row names the page.
+/// The place in the specification of a rule of a family; its row names the page.
 fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
     use RuleKind::*;
     match (info.family, usage.kind) {
@@ -97,7 +97,7 @@ fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
     }
 }
 
-/// What a kind of rule asks, in one sentence.
+/// The condition of a kind of rule, in one sentence.
 fn text(usage: &RuleUse) -> Option<&'static str> {
     Some(match (usage.kind, usage.id.rsplit('-').next()?) {
         (RuleKind::Signature, _) => sentence(usage.id),

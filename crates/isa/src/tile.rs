@@ -141,7 +141,7 @@ impl LayoutName {
         }
     }
 
-    /// Has the layout boxes?
+    /// Whether the layout has boxes.
     pub fn is_boxed(self) -> bool {
         !matches!(self, LayoutName::Nd | LayoutName::Dn)
     }
@@ -285,7 +285,7 @@ impl TileType {
         }
     }
 
-    /// Does resolving replace an outer order that was written (a note tells the user)?
+    /// Whether resolving replaces an outer order that was written (a note reports it to the user).
     pub const fn replaces_blayout(&self, profile: Profile) -> bool {
         match self.blayout {
             Some(b) => matches!(self.loc, Loc::Left) && profile.is_npu() && b as u8 != self.loc.usual(profile).0 as u8,
@@ -317,7 +317,7 @@ impl Tile {
         LayoutName::of(self.blayout, self.slayout)
     }
 
-    /// Has the layout boxes?
+    /// Whether the layout has boxes.
     pub const fn is_boxed(&self) -> bool {
         !matches!(self.slayout, SLayout::NoneBox)
     }
@@ -401,7 +401,7 @@ impl Tile {
         self.has_layout((other.blayout, other.slayout, other.fractal))
     }
 
-    /// Has the tile the usual layout of its location?
+    /// Whether the tile has the usual layout of its location.
     pub const fn has_usual_layout(&self, profile: Profile) -> bool {
         self.has_layout(self.loc.usual(profile))
     }
@@ -429,7 +429,8 @@ impl Tile {
     }
 }
 
-/// How messages name a tile: `vec 16x32xf16 NZ`, with the fractal where it is not the default and the region where it is not all.
+/// The notation of a tile in messages: `vec 16x32xf16 NZ`, with the fractal if it is not the default and the region if
+/// it is not all.
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}x{}x{} {}", self.loc, self.rows, self.cols, self.elem, self.layout_name())?;

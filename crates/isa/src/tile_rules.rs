@@ -17,8 +17,8 @@ const fn odd(extent: Extent) -> bool {
 }
 
 impl Tile {
-    /// The id of the first broken `tile-*` rule. Constant, so that the machine and the typed intrinsics ask the same
-    /// function; a pad value is not looked at.
+    /// The id of the first broken `tile-*` rule. Constant, so that the machine and the typed intrinsics call the same
+    /// function; a pad value is not checked.
     pub const fn broken(&self, profile: Profile) -> Option<&'static str> {
         let (rows, cols) = (self.rows, self.cols);
         if let Some(rule) = self.shape_broken() {
@@ -88,7 +88,7 @@ impl Tile {
         Some(Fault::new(rule, what).help(help))
     }
 
-    /// What is wrong, and the smallest change that would mend it.
+    /// The fault, and the smallest change that would fix it.
     fn explain(&self, rule: &str, profile: Profile) -> (String, String) {
         let (rows, cols, elem) = (self.rows, self.cols, self.elem);
         let (box_rows, box_cols) = self.box_dims().unwrap_or((1, 1));
@@ -159,7 +159,7 @@ impl Tile {
         }
     }
 
-    /// Do two fp4 elements of neighbouring rows share a byte (DN, ZN, NN)?
+    /// Whether two fp4 elements of neighbouring rows share a byte (DN, ZN, NN).
     pub const fn rows_share_bytes(&self) -> bool {
         matches!(self.layout_name(), LayoutName::Dn | LayoutName::Zn | LayoutName::Nn)
     }

@@ -14,7 +14,7 @@ pub enum Attr {
     Bool(bool),
 }
 
-/// What stands in a group.
+/// An item of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GroupItem {
     /// The next operand.
@@ -26,7 +26,7 @@ pub enum GroupItem {
     Pair(String, String),
 }
 
-/// What stands behind the mnemonic.
+/// An item behind the mnemonic.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// The next operand.
@@ -39,7 +39,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// How many operands it takes.
+    /// The number of operands that it takes.
     pub fn count(&self) -> usize {
         match self {
             Item::Value => 1,
@@ -97,13 +97,13 @@ impl Call {
         self.groups(name).next()
     }
 
-    /// How many operands stand outside of groups.
+    /// The number of operands outside of groups.
     pub fn plain(&self) -> usize {
         let outside = self.items.iter().filter(|item| !matches!(item, Item::Group(..)));
         outside.map(Item::count).sum()
     }
 
-    /// How many operands there are.
+    /// The number of operands.
     pub fn count(&self) -> usize {
         self.items.iter().map(Item::count).sum()
     }

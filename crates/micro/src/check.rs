@@ -1,5 +1,6 @@
-//! The rules of one instruction (micro/memory.md 1, predicate.md 1, vector.md 2): first those that types and words decide, then
-//! those that need numbers. [`check`] is asked before a run with the numbers that are constants, and while it runs with all.
+//! The rules of one instruction (micro/memory.md 1, predicate.md 1, vector.md 2): first those that types and words
+//! decide, then those that need numbers. [`check`] is called before a run with the numbers that are constants, and
+//! during the run with all.
 
 use crate::call::{Attr, Call, Inst};
 use crate::memory::{self, Run};
@@ -10,7 +11,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{ScalarType, Sign};
 
-/// What is known of an operand's value.
+/// The known part of an operand's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Known {
     No,
@@ -576,7 +577,7 @@ fn pad(inst: &Inst<'_>) -> Result<(), Found> {
     Err(broken(inst, "pad", what, "use a value of i8, i16, i32, f16, bf16 or f32 that is as wide as an element"))
 }
 
-/// What a conversion takes: words for rounding, whether it saturates, and how many parts there are (vector.md 5).
+/// The options of a conversion: words for rounding, whether it saturates, and the number of parts (vector.md 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     pub rounding: &'static str,
@@ -644,7 +645,7 @@ pub const PAIRS: &[(Pair, &[(&str, &str)])] = &[
     (Pair { rounding: "", saturates: true, parts: 4 }, &[("u32", "u8"), ("i32", "u8")]),
 ];
 
-/// What the conversion between two types takes; none where there is no such conversion.
+/// The options of the conversion between two types; `None` if there is no such conversion.
 pub fn pair(from: ScalarType, to: ScalarType) -> Option<Pair> {
     let is_pair = |(a, b): &(&str, &str)| is_of(a, from) && is_of(b, to);
     PAIRS.iter().find(|(_, pairs)| pairs.iter().any(is_pair)).map(|(pair, _)| *pair)

@@ -128,12 +128,12 @@ impl Transfer {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     fn rows(&self) -> Option<i128> {
         self.loops.iter().try_fold(1i128, |n, l| Some(n.saturating_mul(i128::from(l.count?.max(0)))))
     }
 
-    /// How far the last row lies behind the first, in the source and in the destination.
+    /// The distance of the last row from the first, in the source and in the destination.
     fn reach(&self) -> Option<[i128; 2]> {
         self.loops.iter().try_fold([0, 0], |[src, dst], l| {
             let last = i128::from(l.count? - 1);
@@ -163,7 +163,7 @@ fn up(len: i64) -> i64 {
 /// The rules of a transfer, as far as its numbers are known (memory.md 2).
 pub(crate) fn check(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
     let Some(t) = Transfer::new(inst, known, None) else { return Ok(()) };
-    // Loops in registers are not known here; a run asks again with them.
+    // Loops in registers are not known here; a run checks again with them.
     checked(inst, &t)
 }
 
@@ -326,7 +326,7 @@ pub(crate) fn run(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<(), Foun
     Ok(())
 }
 
-/// What the control register says about stores to global memory (cube.md 7).
+/// The combining operation that the control register selects for stores to global memory (cube.md 7).
 fn atomic(issue: &Issue<'_, '_>, core: &Core<'_>, len: i64) -> Result<Option<(Elem, Func)>, Found> {
     let control = core.specials.control;
     let elem = match control >> 6 & 7 {
@@ -358,7 +358,7 @@ fn combine(core: &mut Core<'_>, from: (Place, i64), to: (Place, i64), len: i64, 
             .try_fold(0u64, |bits, j| Some(bits | u64::from(core.memory.byte(place, (at + k + j) as u64)?) << (8 * j)))
     };
     for k in (0..len).step_by(size as usize) {
-        // What is undefined changes nothing.
+        // Undefined elements change nothing.
         if let (Some(new), Some(old)) = (element(core, from, k), element(core, to, k))
             && let Some(bits) = func.eval(elem, &[(elem, old), (elem, new)])
         {
@@ -368,8 +368,8 @@ fn combine(core: &mut Core<'_>, from: (Place, i64), to: (Place, i64), len: i64, 
     }
 }
 
-/// The bytes that a transfer reads and writes, where all of its numbers are known: `(operand, start, length, writes)`, at most
-/// so many rows.
+/// The bytes that a transfer reads and writes, if all of its numbers are known: `(operand, start, length, writes)`;
+/// `None` for more than `most` rows.
 pub fn footprint(
     inst: &Inst<'_>,
     known: &[Known],

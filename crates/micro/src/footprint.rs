@@ -25,7 +25,7 @@ pub fn address(inst: &Inst<'_>, known: &[Known]) -> Option<i64> {
     crate::memory::address(inst, known)
 }
 
-/// The rows of a transfer, where there are at most so many. Loops in registers count as never set.
+/// The rows of a transfer, if there are at most `most`. Loops in registers count as never set.
 pub fn of_transfer(inst: &Inst<'_>, known: &[Known], most: usize) -> Option<Vec<OperandRun>> {
     crate::dma::footprint(inst, known, Some(&Specials::default()), most)
 }

@@ -576,7 +576,7 @@ pub(crate) fn permute(issue: &Issue<'_, '_>, sem: Permute, core: &mut Core<'_>) 
     })
 }
 
-/// How many lanes a mask of the name's granularity has.
+/// The number of lanes of a mask of the name's granularity.
 pub(crate) fn lanes_of(call: &crate::Call) -> usize {
     BYTES / call.name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<usize>().ok()).map_or(1, |bits| bits / 8)
 }

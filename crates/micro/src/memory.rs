@@ -51,7 +51,7 @@ pub(crate) fn store_mask(dist: &str) -> Option<u8> {
     }
 }
 
-/// How many bytes a load reads.
+/// The number of bytes that a load reads.
 fn read_len(dist: &str) -> u64 {
     let (name, e) = split(dist);
     match name {
@@ -117,7 +117,7 @@ pub(crate) fn address(inst: &Inst<'_>, known: &[Known]) -> Option<i64> {
     }
 }
 
-/// The address, where it is known, is a multiple of what the access wants.
+/// Checks that the address, if it is known, is a multiple of the access's alignment.
 pub(crate) fn aligned(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
     let (Some(at), wanted) = (address(inst, known), alignment(inst)) else { return Ok(()) };
     if at.rem_euclid(wanted as i64) == 0 {
@@ -138,7 +138,8 @@ pub(crate) fn hardly_aligned(inst: &Inst<'_>, known: &[Known]) -> Option<Diagnos
     Some(Diagnostic::warning(rule, what).help("use a multiple of 16, which is documented"))
 }
 
-/// The bytes that are surely touched, where numbers and masks are known. What lanes of index registers touch is not known.
+/// The bytes that are certainly accessed, as far as numbers and masks are known. Accesses through lanes of index
+/// registers are unknown.
 pub fn footprint(inst: &Inst<'_>, known: &[Known]) -> Option<SmallVec<[Run; 8]>> {
     touched(inst, known, |n| match known.get(n) {
         Some(Known::Mask(mask)) => Some(*mask),
@@ -265,7 +266,7 @@ fn moved(issue: &Issue<'_, '_>, results: &mut Results, at: i64) {
     }
 }
 
-/// How far a form moves its pointer, in bytes.
+/// The distance by which a form moves its pointer, in bytes.
 fn step(issue: &Issue<'_, '_>, immediate: bool) -> i64 {
     let size = pointer(issue.inst).and_then(|n| issue.inst.args.get(n)?.pointer()).map_or(1, |(_, size)| size as i64);
     issue.int("i").wrapping_mul(if immediate { 32 } else { size })

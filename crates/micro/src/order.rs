@@ -16,7 +16,7 @@ pub struct Touch {
     pub data: Option<Vec<u32>>,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     Access(Class),
@@ -39,7 +39,7 @@ pub struct Node {
     pub touches: SmallVec<[Touch; 1]>,
 }
 
-/// What happened in one launch of a vecscope.
+/// The events of one launch of a vecscope.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     pub nodes: Vec<Node>,
@@ -53,7 +53,7 @@ pub const MAX_NODES: usize = 12_000;
 /// More races than this are not looked for in one launch.
 const MAX_RACES: usize = 4_096;
 
-/// How two accesses conflict.
+/// The kind of a conflict between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conflict {
     Raw,
@@ -244,7 +244,7 @@ impl Log {
         nearest
     }
 
-    /// How two accesses conflict, if they do.
+    /// The conflict of two accesses, if there is one.
     fn conflict(&self, x: usize, y: usize) -> Option<Race> {
         let (a, b) = (self.nodes.get(x)?, self.nodes.get(y)?);
         let (Act::Access(first), Act::Access(second)) = (&a.act, &b.act) else { return None };

@@ -77,7 +77,7 @@ impl Bits {
 pub struct Reg {
     /// The bytes; undefined ones are 0.
     pub bytes: [u8; BYTES],
-    /// Which bytes are defined.
+    /// The defined bytes.
     pub defined: Bits,
 }
 
@@ -93,7 +93,7 @@ impl Reg {
         Reg { bytes: [0; BYTES], defined: Bits::ALL }
     }
 
-    /// The bits of lane i of so many bytes.
+    /// The bits of lane `i`, with lanes of `size` bytes.
     #[inline]
     pub fn lane(&self, size: usize, i: usize) -> u64 {
         let mut raw = [0; 8];
@@ -172,7 +172,7 @@ impl Reg {
 pub struct Mask {
     /// The bits; undefined ones are 0.
     pub bits: Bits,
-    /// Which bits are defined.
+    /// The defined bits.
     pub defined: Bits,
 }
 
@@ -199,7 +199,7 @@ impl Mask {
         out
     }
 
-    /// A mask of lanes of so many bytes; the bits between are 0.
+    /// A mask of lanes of `size` bytes; the bits between are 0.
     pub fn from_lanes(size: usize, lane: impl Fn(usize) -> Option<bool>) -> Mask {
         Mask::from_fn(|k| if k % size == 0 { lane(k / size) } else { Some(false) })
     }
@@ -210,7 +210,7 @@ impl Mask {
         self.defined.get(k).then(|| self.bits.get(k))
     }
 
-    /// Whether every lane of so many bytes is on.
+    /// Whether every lane of `size` bytes is on.
     #[inline]
     pub fn is_on(&self, size: usize) -> bool {
         let lanes: u64 = match size {
@@ -223,14 +223,14 @@ impl Mask {
         both.words() == [lanes; 4]
     }
 
-    /// The bit of lane i of so many bytes (model.md 1).
+    /// The bit of lane `i`, with lanes of `size` bytes (model.md 1).
     #[inline]
     pub fn on(&self, size: usize, i: usize) -> Option<bool> {
         self.bit(size * i)
     }
 }
 
-/// Which way an unaligned stream goes.
+/// The direction of an unaligned stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     Load,

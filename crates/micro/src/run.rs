@@ -1,4 +1,4 @@
-//! What an instruction does with registers and memory: the one definition, byte for byte.
+//! Execution of an instruction on registers and memory: the one definition, byte for byte.
 
 use crate::call::Inst;
 use crate::check::{self, Found, Known};
@@ -20,7 +20,7 @@ pub struct Place {
     pub unit: u32,
 }
 
-/// What an operand is while it runs.
+/// The value of an operand during execution.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
     Reg(&'a Reg),
@@ -32,7 +32,7 @@ pub enum Value<'a> {
     Ptr(Place, i64),
 }
 
-/// What a result becomes.
+/// The value of a result.
 #[derive(Clone, Debug)]
 pub enum Made {
     Reg(Box<Reg>),
@@ -58,11 +58,11 @@ pub trait Memory {
     fn put_all(&mut self, place: Place, at: u64, bytes: &[u8]);
     /// Copies bytes with their definedness.
     fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), Found>;
-    /// Is told, and may refuse, what is touched of a global buffer.
+    /// Called for each access of a global buffer, which it may refuse.
     fn global(&mut self, place: Place, at: i64, len: u64, writes: bool) -> Result<(), Found>;
 }
 
-/// What a core keeps between instructions, besides values and memories.
+/// A core's state between instructions, besides values and memories.
 #[derive(Clone, Debug)]
 pub struct Specials {
     /// AR, in bytes; undefined at the start.
@@ -159,7 +159,7 @@ pub(crate) fn scalar_bits(ty: Option<ScalarType>, raw: i64, lane: ScalarType) ->
     ScalarArg { role: Role::Scalar, ty, value: Some(value) }.bits(elem).unwrap_or(0) & elem.mask()
 }
 
-/// What the rules are asked with while an instruction runs.
+/// The operand values that the rules see while an instruction runs.
 pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
     let known = |arg: &Value<'_>| match arg {
         Value::Int(v) => Known::Int(*v),
@@ -264,7 +264,7 @@ pub fn below(call: &crate::Call, count: i64) -> Option<Mask> {
     (call.row.sem == Sem::Predicate(crate::Predicate::Below)).then(|| lanes::below_of(call, count as u32))
 }
 
-/// What does not fit into the mask of a count; none of other instructions.
+/// The rest of a count that does not fit into its mask; `None` for other instructions.
 pub fn rest(call: &crate::Call, count: i64) -> Option<i64> {
     let is_below = call.row.sem == Sem::Predicate(crate::Predicate::Below);
     is_below.then(|| i64::from((count as u32).saturating_sub(lanes::lanes_of(call) as u32) as i32))

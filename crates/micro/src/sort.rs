@@ -10,7 +10,7 @@ use tessera_isa::sem::record_order;
 
 const RECORD: i64 = 8;
 
-/// What a merge's operands say.
+/// The operands of a merge.
 struct Merge {
     repeat: i64,
     lists: usize,
@@ -123,7 +123,7 @@ pub(crate) fn run(issue: &Issue<'_, '_>, sem: Sort, core: &mut Core<'_>) -> Resu
     let value = |bytes: &[Option<u8>]| {
         bytes.iter().take(size).enumerate().try_fold(0, |bits, (j, byte)| Some(bits | u64::from((*byte)?) << (8 * j)))
     };
-    // Where a value is undefined, nothing is known of the order.
+    // With an undefined value, nothing is known of the order.
     let order = |x: &Record, y: &Record| match (x.value, y.value) {
         (Some(x), Some(y)) => record_order((elem, x), (elem, y)),
         _ => std::cmp::Ordering::Equal,

@@ -49,7 +49,7 @@ pub(crate) fn element_text(ty: ScalarType) -> String {
 }
 
 impl MicroType {
-    /// A vector register of so many lanes of a type, or why there is none.
+    /// A vector register of `lanes` lanes of a type, or the reason why there is none.
     pub fn vreg(lanes: u64, lane: ScalarType) -> Result<MicroType, String> {
         let is_lane = match lane {
             ScalarType::Index => false,
@@ -78,7 +78,7 @@ impl fmt::Display for MicroType {
     }
 }
 
-/// The type of an operand, as the rules ask for it.
+/// The type of an operand, as the rules see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ty {
     Micro(MicroType),

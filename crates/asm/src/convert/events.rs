@@ -1,4 +1,4 @@
-//! Where each value is used, as seen from the block that defines it.
+//! The uses of each value, as seen from the block that defines it.
 
 use rustc_hash::FxHashMap;
 use tessera_ir::{BlockId, Def, Func, OpId, ValueId};
@@ -8,11 +8,11 @@ use tessera_isa::ops::Role;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub op: OpId,
-    /// What the value is to the operation.
+    /// The role of the value in the operation.
     pub role: Role,
     /// The position, in the block that defines the value, of the operation or of the one around it.
     pub at: usize,
-    /// Is the operation inside of a region of that block?
+    /// Whether the operation is inside a region of that block.
     pub nested: bool,
 }
 

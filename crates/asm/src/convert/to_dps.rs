@@ -18,8 +18,8 @@ impl Convert<'_> {
         }
     }
 
-    /// Is there a DPS form that says the same? A scalar is no place to write to, and of several lists the last would be
-    /// read as scratch (isa/irregular.md 9).
+    /// Whether an equivalent DPS form exists. A scalar is no destination, and the last of several lists would be read
+    /// as scratch (isa/irregular.md 9).
     fn is_expressible(&self, op: &Op) -> bool {
         let is_place = |v: &ValueId| !matches!(self.module.types.get(self.func.value(*v).ty), Type::Scalar(_));
         let lists_without_scratch = op.operand(Role::Src2).is_some()
@@ -60,7 +60,7 @@ impl Convert<'_> {
             if let Some(first) = outs.first_mut() {
                 *first = old;
             }
-            // What follows the destination with old contents is written wholly: counts.
+            // The results after the destination with old contents are written wholly: counts.
             for value in results.iter().skip(1) {
                 self.allocate(block, id, *value);
             }
@@ -109,7 +109,8 @@ impl Convert<'_> {
         self.func.value_mut(value).def = Def::Result(alloc, 0);
     }
 
-    /// May the instruction write into the old tile? Nothing else reads it from there on, or holds on to its storage.
+    /// Whether the instruction may write into the old tile. From there on, nothing else reads the tile or refers to
+    /// its storage.
     fn can_overwrite(&self, block: BlockId, id: OpId, old: ValueId) -> bool {
         let Def::Result(def, _) = self.func.value(old).def else { return false };
         let home = self.events.place(def).map(|(block, _)| block);

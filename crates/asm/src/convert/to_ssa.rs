@@ -9,7 +9,7 @@ use tessera_isa::ops::{Bind, Role};
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::Extent;
 
-/// How a destination becomes a result.
+/// The way in which a destination becomes a result.
 enum Plan {
     /// The allocated tile is the result.
     Result(OpId),
@@ -41,7 +41,7 @@ impl Convert<'_> {
         let reads = |v: Option<ValueId>| op.operands.iter().any(|o| !o.role.is_dst() && o.arg.value() == v);
         // A mode that writes the other vector core says nothing about this one's copy (fixpipe.md 6).
         let other_core = op.known_attrs().acc_to_vec().is_some_and(|mode| mode != AccToVec::SingleModeVec0);
-        // What only DPS writes keeps the whole instruction there (isa/irregular.md 9).
+        // An operand that only DPS can write keeps the whole instruction in DPS (isa/irregular.md 9).
         let written = |role: Role| op.operand(role).is_some();
         let only_dps = self.form_of(op).is_some_and(|f| f.operands().any(|o| o.dps_only && written(o.role)));
         if outs.is_empty() || other_core || only_dps || outs.iter().any(|o| reads(o.arg.value())) {
@@ -73,7 +73,7 @@ impl Convert<'_> {
         op.results.extend(values.iter().copied());
     }
 
-    /// How `value`, which `id` writes, can become a result, if it can.
+    /// The plan by which `value`, which `id` writes, becomes a result, if there is one.
     fn plan(&self, block: BlockId, id: OpId, value: ValueId) -> Option<Plan> {
         let Def::Result(alloc, _) = self.func.value(value).def else { return None };
         let (home, _) = self.events.place(alloc)?;
@@ -115,7 +115,7 @@ impl Convert<'_> {
         }
     }
 
-    /// Does the use change the tile, or might it?
+    /// Whether the use changes the tile, or may change it.
     fn writes(&self, event: &Event) -> bool {
         let opcode = self.func.op(event.op).opcode();
         let binds = event.role == Role::Tile && !opcode.is_some_and(|o| matches!(o.info().sem, Sem::Prints));
@@ -126,7 +126,7 @@ impl Convert<'_> {
         self.func.op(event.op).operand(Role::Global).is_some() && event.role.is_dst() && !event.nested
     }
 
-    /// Does the use read elements, and make no view of the tile?
+    /// Whether the use reads elements and makes no view of the tile.
     fn only_reads(&self, event: &Event) -> bool {
         let op = self.func.op(event.op);
         self.moves(op) || op.opcode().is_some_and(|o| matches!(o.info().sem, Sem::Prints))

@@ -1,5 +1,5 @@
-//! Does an instruction write all of its destination's declared area? Its row says how much; the types say whether that
-//! is all.
+//! Coverage of an instruction's writes. The row says how much of the declared area is written; the types say whether
+//! that is all.
 
 use tessera_ir::{Func, Module, Op, OpKind};
 use tessera_isa::ops::{Covers, Effect, Role};
@@ -14,14 +14,14 @@ fn tile<'m>(module: &'m Module, func: &Func, op: &Op, role: Role) -> Option<&'m 
     module.types.get(func.value(value?).ty).tile()
 }
 
-/// Are all elements of every destination's declared area written, whatever the run-time operands are?
+/// Whether all elements of every destination's declared area are written, whatever the run-time operands are.
 pub(super) fn writes_all(module: &Module, func: &Func, op: &Op) -> bool {
     let OpKind::Pto(opcode, form) = op.kind else { return false };
     let get = |role| tile(module, func, op, role);
     let whole = |t: &TileType| t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);
     let held = |role: Role| get(role).map_or(Some(0), |t| Some(t.v_row.known()? * t.v_col.known()?));
     let covers = |role: Role| match opcode.form(form).and_then(|f| f.operand(role)).map(|o| o.covers) {
-        // What is read before it is written depends on what was there.
+        // An operand that is read before it is written depends on its old contents.
         _ if opcode.effect(form, role) == Effect::ReadWrite => false,
         Some(Covers::Declared) => true,
         Some(Covers::Valid) => get(role).is_some_and(whole),

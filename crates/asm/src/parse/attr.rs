@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands between a bracket, which is next, and the one that closes it.
+    /// The text between a bracket, which is next, and the one that closes it.
     fn raw(&mut self, opening: Tok, closing: Tok, what: &str) -> Res<&'a str> {
         let open = self.tok.span;
         let mut depth = 0u32;

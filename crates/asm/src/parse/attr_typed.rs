@@ -104,7 +104,7 @@ fn has_word_rule(op: &str) -> bool {
     Opcode::parse(op).is_some_and(|op| op.info().rules.iter().any(|rule| rule.kind == RuleKind::Words))
 }
 
-/// Is it a word, and none of the attribute's?
+/// Whether it is a word, and none of the attribute's.
 fn is_foreign(kind: AttrKind, value: &Attr) -> bool {
     matches!(kind, AttrKind::Word { .. }) && value_of(kind, value).is_none() && !word_of(value).is_empty()
 }

@@ -9,7 +9,7 @@ use smallvec::smallvec;
 use tessera_ir::{Type, TypeId};
 use tessera_isa::diag::{Diagnostic, Span};
 
-/// So many types are looked for before the text of one is scanned.
+/// The number of recent types that are compared before the text of a type is scanned.
 const RECENT_TYPES: usize = 6;
 
 impl<'a> Parser<'a> {
@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         self.sink.push(diagnostic);
     }
 
-    /// How messages call the next token.
+    /// The name of the next token in messages.
     pub(super) fn found(&self) -> String {
         match self.tok.kind {
             Tok::Eof => "the end of the text".into(),
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         self.fail("syntax-expected", span, text, format!("write {what} here"))
     }
 
-    /// Is it next? It is not taken.
+    /// Reports an error unless the token is next. The token is not taken.
     pub(super) fn need(&mut self, kind: Tok, what: &str) -> Res<()> {
         if self.at(kind) { Ok(()) } else { self.expected(what) }
     }
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
     }
 
     fn not_closed<T>(&mut self, open: Span) -> Res<T> {
-        // Where one brace is missing, those around it cannot be told apart.
+        // If one brace is missing, the enclosing ones cannot be told apart.
         let here = Some(self.tok.span.start);
         if std::mem::take(&mut self.open_region) || std::mem::replace(&mut self.missing_brace, here) == here {
             return Err(Failed);
@@ -206,7 +206,7 @@ impl<'a> Parser<'a> {
         self.fail_at("syntax-unclosed", (open, "opened here"), text, "add the closing bracket")
     }
 
-    /// Has the statement a token that was reported?
+    /// Whether the statement has a token that was reported.
     fn after_bad_token(&self) -> bool {
         self.sink.bad_token.is_some_and(|at| at >= self.statement_at)
     }
@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Is the next token directly behind the last one?
+    /// Whether the next token directly follows the last one.
     pub(super) fn adjacent(&self) -> bool {
         self.tok.span.start == self.prev.end
     }

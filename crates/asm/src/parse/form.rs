@@ -1,4 +1,4 @@
-//! Which form of an instruction is written, and what each operand is to it: the instruction table decides.
+//! The form of an instruction that is written, and the role of each operand: the instruction table decides.
 
 use super::attr::Attr;
 use super::inst::{Signature, Written};
@@ -9,7 +9,7 @@ use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
 
-/// How a signature's input types belong to operands.
+/// The assignment of a signature's input types to operands.
 #[derive(Clone, Copy, PartialEq)]
 enum Lists {
     All,
@@ -19,10 +19,10 @@ enum Lists {
     Once,
 }
 
-/// The form that is written, and how its signature lists types.
+/// The form that is written, and the way in which its signature lists types.
 type Chosen = (&'static Shape, Lists);
 
-/// Is the role one whose type every signature lists?
+/// Whether every signature lists the type of this role.
 fn listed(role: Role) -> bool {
     matches!(role.kind(), Kind::Tile | Kind::Conv)
 }
@@ -135,7 +135,7 @@ impl Parser<'_> {
         if !opcode.shapes().iter().any(|f| counted(&f)) {
             return self.wrong_count(at, opcode, w, n_outs);
         }
-        // Where only the order of the operands tells forms apart, a wrong kind fits none of them (isa/scalar.md 1).
+        // If only the order of the operands distinguishes the forms, a wrong kind fits none of them (isa/scalar.md 1).
         let mut orders = opcode.shapes().iter().filter(counted).map(|f| &f.ins);
         if let (Some(first), Some(other), Some(_)) = (orders.next(), orders.next(), &wrong)
             && first.iter().all(|role| other.contains(role))
@@ -157,7 +157,7 @@ impl Parser<'_> {
         self.fail("operand-count", at.to(self.prev), text, help)
     }
 
-    /// Do the operands that are known fit the form's roles? If not, the first that does not, where there is one.
+    /// Checks that the known operands fit the form's roles. The error is the first that does not, if there is one.
     fn fits(&self, form: &Shape, lists: Lists, w: &Written) -> Result<(), Option<(Role, Raw)>> {
         let mut plain = w.ins.iter();
         let mut indices = w.indices.iter().flatten();
@@ -364,8 +364,8 @@ fn counts(form: &Shape, w: &Written) -> bool {
     }
 }
 
-/// How the signature lists the form's types: all of them, in assembly also those of tiles only. `once` also allows one
-/// type for all tiles.
+/// The way in which the signature lists the form's types: all of them, or in assembly those of tiles only. `once` also
+/// allows one type for all tiles.
 fn lists(form: &Shape, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
     let Signature::Arrow(ins, _) = &w.signature else {
         return Some(Lists::Once);
@@ -381,7 +381,7 @@ fn lists(form: &Shape, w: &Written, is_asm: bool, once: bool) -> Option<Lists> {
     }
 }
 
-/// Is it the type of this element's values, whatever the sign?
+/// Whether it is the type of this element's values, whatever the sign.
 fn is_scalar_of(ty: &Type, elem: Elem) -> bool {
     match ty {
         Type::Scalar(ScalarType::Float(float)) => *float == elem,

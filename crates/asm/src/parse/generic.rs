@@ -22,7 +22,7 @@ struct Part {
     is_optional: bool,
 }
 
-/// Which operands, by their places in the text, a row reads and writes.
+/// The operands that a row reads and writes, by their places in the text.
 struct Ordered {
     op: Opcode,
     ins: Vec<usize>,
@@ -496,8 +496,8 @@ impl Parser<'_> {
     }
 }
 
-/// How many destinations `operandSegmentSizes` counts: one number for each operand of a form, 0 for those left out
-/// (isa/notes.md), or the numbers of sources and destinations.
+/// The number of destinations that `operandSegmentSizes` counts: one number for each operand of a form, 0 for those
+/// left out (isa/notes.md), or the numbers of sources and destinations.
 fn outs_of(op: Opcode, segments: &Attr) -> Option<usize> {
     let Attr::List(list) = segments else { return None };
     let counts: SmallVec<[usize; 8]> =

@@ -1,4 +1,4 @@
-//! Instructions in their three forms (syntax.md 2): what is written, before the table says what it means.
+//! Instructions in their three forms (syntax.md 2): the text as written, before the table gives it a meaning.
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
@@ -37,7 +37,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// How many operands are read, `init` aside.
+    /// The number of operands that are read, without `init`.
     pub fn count(&self) -> usize {
         self.ins.len() + self.indices.as_ref().map_or(0, |i| i.len())
     }
@@ -124,7 +124,8 @@ impl Parser<'_> {
         Ok(op.along(&word).unwrap_or(op))
     }
 
-    /// What stands behind the operands or their types in a group: `fp %f : F`, `pre_quant %q : i64`, `no_tmp`, `"row"`.
+    /// The clauses behind the operands or their types in a group: `fp %f : F`, `pre_quant %q : i64`, `no_tmp`,
+    /// `"row"`.
     fn clauses(&mut self, entries: &mut Vec<Entry>) -> Res<()> {
         loop {
             let key_span = self.tok.span;
@@ -263,7 +264,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands behind the last operand, outside of parentheses on its line, is no other operand.
+    /// Refuses an operand behind the last one, outside of parentheses on its line.
     fn no_operand_follows(&mut self, in_group: bool) -> Res<()> {
         if !self.at(Tok::Percent) || self.tok.first && !in_group {
             return Ok(());
@@ -323,7 +324,7 @@ impl Parser<'_> {
             op.operands.extend(self.resolve(raw, role, usual));
         }
         self.resolve_all(&mut op, &w.outs.unwrap_or_default(), Role::Dst);
-        // Nobody knows what attributes it has: they are kept without a warning.
+        // Its attributes are unknown: they are kept without a warning.
         for entry in w.entries {
             let text = self.value_text(&entry);
             op.attrs_mut().unknown.push((entry.key, text, entry.key_span));

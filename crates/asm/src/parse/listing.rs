@@ -1,4 +1,4 @@
-//! What a listing takes in and puts out (syntax.md 1).
+//! The inputs and outputs of a listing (syntax.md 1).
 
 use super::Parser;
 use crate::print::print_type;

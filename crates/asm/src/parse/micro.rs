@@ -1,4 +1,5 @@
-//! Micro instructions and vecscopes (micro/model.md 4): one grammar for all, and what the row wants is checked later.
+//! Micro instructions and vecscopes (micro/model.md 4): one grammar for all; the requirements of the row are checked
+//! later.
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
@@ -19,7 +20,7 @@ const GROUPS: [&str; 9] = ["nburst", "loop", "loop1", "loop2", "pad", "shape", "
 struct Draft {
     items: Vec<Item>,
     raws: Raws,
-    /// Which operands are indices between brackets.
+    /// The operands that are indices between brackets.
     indices: Vec<usize>,
     entries: Vec<Entry>,
     types: Types,
@@ -275,7 +276,7 @@ impl Parser<'_> {
         self.section_of(results, "strict_vecscope", head, body)
     }
 
-    /// What an operand becomes inside of a strict vecscope.
+    /// Makes the argument that an operand becomes inside a strict vecscope.
     fn hand_argument(&mut self, operand: Operand, arg: ValueId) -> OpId {
         let span: Span = self.func.value(arg).span;
         let mut op = Op::new(OpKind::Select, TextForm::Ssa, span);

@@ -24,7 +24,8 @@ struct Head {
     inner: Vec<(String, String)>,
 }
 
-/// Does an attribute of an inner module hold for its functions (isa/structure.md 3)? The target is the whole file's.
+/// Whether an attribute of an inner module holds for its functions (isa/structure.md 3). The target is the whole
+/// file's.
 fn is_inherited(key: &str) -> bool {
     key.starts_with("pto.") && !matches!(key, "pto.target_arch" | "pto.device-spec" | "pto.device_spec")
 }
@@ -87,7 +88,8 @@ impl Parser<'_> {
         );
     }
 
-    /// Something between functions: it is told, unless a broken function is the reason, and belongs to the one before.
+    /// Text between functions. It is reported, unless a broken function is the reason, and belongs to the previous
+    /// function.
     fn stray(&mut self, tell: impl FnOnce(&mut Self)) {
         if !self.sink.has_errors() {
             tell(self);

@@ -27,7 +27,7 @@ impl CommonTypes {
     }
 }
 
-/// What names mean at the place that is being read.
+/// The meaning of names at the place that is being read.
 #[derive(Default)]
 pub(super) struct Scope {
     /// By name: the value, with the function that has defined it; it is visible if that is the current one.
@@ -45,7 +45,7 @@ pub(super) struct Scope {
     pub forward: FxHashSet<ValueId>,
     /// The same values, also after they were defined.
     pub named_first: FxHashSet<ValueId>,
-    /// What a reinterpreted memref counts its offset from: the value that its chain of casts starts with.
+    /// The base from which a reinterpreted memref counts its offset: the value that its chain of casts starts with.
     pub bases: rustc_hash::FxHashMap<ValueId, ValueId>,
     /// Windows of views whose type is inferred: a use may say more, and has leading extents of 1 as it likes.
     pub windows: FxHashSet<ValueId>,
@@ -160,7 +160,7 @@ impl Parser<'_> {
         (id != UNKNOWN).then(|| self.module.types.get(id))
     }
 
-    /// What is known of an operand's type before it is resolved.
+    /// The known type of an operand before the operand is resolved.
     pub(super) fn raw_type(&self, raw: &Raw) -> Option<TypeId> {
         if let RawArg::Name(name) = raw.what
             && let Some(v) = self.scope.find(name)
@@ -255,8 +255,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Does a type say less than all of a value's, and nothing else? A memref says nothing about layout and valid region
-    /// of a tile and may leave extents open; `tensor_view<2xf32>` says the rank (isa/structure.md 2 and 7).
+    /// Whether a type is a less specific form of a value's type, without contradicting it. A memref leaves out the
+    /// layout and valid region of a tile, and may leave extents open. `tensor_view<2xf32>` gives the rank only
+    /// (isa/structure.md 2 and 7).
     pub(super) fn says(&self, value: ValueId, (written, span): TypeAt) -> bool {
         let is_memref = self.slice(span).starts_with("memref");
         match (self.module.types.get(self.func.value(value).ty), self.module.types.get(written)) {

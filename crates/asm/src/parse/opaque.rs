@@ -11,7 +11,7 @@ use tessera_isa::ops::{IdArray, Opcode, Role};
 use tessera_isa::sem::{Fifo, Sem};
 
 impl Parser<'_> {
-    /// Does what follows the mnemonic have a shape of its own?
+    /// Whether the text after the mnemonic has a shape of its own.
     pub(super) fn at_opaque(&self) -> bool {
         let may_start = matches!(self.tok.kind, Tok::Str | Tok::Hash | Tok::Less);
         matches!(
@@ -272,7 +272,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Statements below the tile level, which nobody reads.
+    /// Skips statements below the tile level, which are not read.
     fn skip_region(&mut self) -> Res<()> {
         let open = self.tok.span;
         let mut depth = 0u32;

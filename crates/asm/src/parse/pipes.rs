@@ -88,7 +88,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What an instruction of the FIFOs makes: a tile, a pipe, or an address.
+    /// The result of an instruction of the FIFOs: a tile, a pipe, or an address.
     pub(super) fn pipe_result(&mut self, op: Opcode, draft: &Draft) -> Res<()> {
         use tessera_isa::sem::{Fifo, Sem};
         let Some((id, at)) = draft.types.first().copied() else { return Ok(()) };

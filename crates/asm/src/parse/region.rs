@@ -104,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The block ends with `kind`, which hands on values of these types; without results it may be left out.
+    /// The block ends with `kind`, which passes on values of these types; without results it may be left out.
     pub(super) fn check_yield(&mut self, block: BlockId, kind: &OpKind, types: &Types, at: Span) -> Res<()> {
         let word = match kind {
             OpKind::Condition => "scf.condition",
@@ -141,7 +141,7 @@ impl Parser<'_> {
                 return self.fail("type-mismatch", span, text, "hand on a value of that type");
             }
         }
-        // A yield of nothing says nothing.
+        // A yield without operands is redundant.
         if *kind == OpKind::Yield && types.is_empty() {
             self.func.block_mut(block).ops.pop();
             if id.index() + 1 == self.func.ops.len() {

@@ -129,8 +129,8 @@ impl Parser<'_> {
             };
             let Some(operand) = self.resolve(raw, *role, usual) else { continue };
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
-                // Events take any role; they have no effect here. What is synchronised or given the address of the flags
-                // may be anything (sync.md 2, isa/today.md 3).
+                // Events take any role; they have no effect here. An operand that is synchronised, or given the
+                // address of the flags, may be anything (sync.md 2, isa/today.md 3).
                 let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events));
                 if !ty.plays(*role) && *ty != Type::Event && !any {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));
@@ -496,7 +496,7 @@ impl Parser<'_> {
         let [v_row, v_col] = [(0, rows), (1, cols)].map(|(axis, size)| {
             let given = given[axis];
             match of_type.map(|of_type| of_type[axis]) {
-                // A constant that differs from the type is told below; another value is told when it is known.
+                // A constant that differs from the type is reported below; another value is reported when it is known.
                 Some(Extent::Static(n)) if given.is_none_or(|g| g == Extent::Dynamic) => Extent::Static(n),
                 Some(Extent::Dynamic) => Extent::Dynamic,
                 _ => given.unwrap_or(Extent::Static(size)),

@@ -1,4 +1,4 @@
-//! What the types of an instruction with a shape of its own have to do with each other.
+//! Relations between the types of an instruction with a shape of its own.
 
 use super::special::Draft;
 use super::{Parser, Res, TypeAt};

@@ -28,7 +28,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Does a function start on this line? Then a brace of the one before is missing, and the mistake ends here.
+    /// Whether a function starts on this line. A brace of the previous one is then missing, and the error ends here.
     pub(super) fn at_next_function(&self) -> bool {
         !self.lex.listing && self.tok.first && self.at_module_op()
     }
@@ -57,7 +57,7 @@ impl Parser<'_> {
             self.depth = depth;
             let told = self.sink.list.len();
             self.skip(start, brackets, braces);
-            // What statements inside of it said stands.
+            // Errors of statements inside it are kept.
             if self.func.blocks.len() == regions && !self.sink.is_full() {
                 self.sink.keep_one(before, told);
             }
@@ -91,7 +91,7 @@ impl Parser<'_> {
         self.lex.braces = braces.saturating_sub(closing);
     }
 
-    /// Does a statement start here for certain: `%a =`, or an operation of a dialect?
+    /// Whether a statement certainly starts here: `%a =`, or an operation of a dialect.
     pub(super) fn at_next_statement(&mut self) -> bool {
         match self.tok.kind {
             Tok::Percent => self.second().kind == Tok::Equal,
@@ -130,7 +130,7 @@ impl Parser<'_> {
         outcome
     }
 
-    /// Branches between blocks are told once in a function; the statements behind them are read all the same.
+    /// Branches between blocks are reported once in a function; the statements behind them are read all the same.
     fn several_blocks(&mut self, text: &str) -> Res<()> {
         let block = self.func.body;
         if !self.blocks_told {

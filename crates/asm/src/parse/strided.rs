@@ -17,7 +17,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Refuses strides of a type that are not those of rows so many elements apart.
+    /// Refuses strides of a type other than those of rows that are `pitch` elements apart.
     pub(super) fn check_pitch(&mut self, pitch: u64, span: Span) {
         let text = self.slice(span);
         let text = self.type_aliases.get(text).map_or(text, |(_, at)| self.slice(*at));
@@ -32,8 +32,8 @@ impl Parser<'_> {
         }
     }
 
-    /// How many elements the rows of a view of an ND tile are apart: its source's columns. A tile that an instruction
-    /// binds later (`tsubview` into `outs`) is not known yet.
+    /// The distance of the rows of a view of an ND tile, in elements: its source's columns. The distance is not known
+    /// yet for a tile that an instruction binds later (`tsubview` into `outs`).
     fn pitch(&self, mut value: ValueId) -> Option<u64> {
         let mut is_view = false;
         while let Def::Result(op, _) = self.func.value(value).def {

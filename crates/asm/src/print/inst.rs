@@ -108,7 +108,7 @@ impl Printer<'_> {
         self
     }
 
-    /// Does the assembly signature have to list scalars too, because an input's type is not the usual one?
+    /// Whether the assembly signature has to list scalars too, because an input's type is not the usual one.
     fn needs_scalar_types(&self, op: &Op) -> bool {
         let dst = op.dsts().first().map(|(_, v)| *v);
         let elem = dst.and_then(|v| self.module.types.get(self.func.value(v).ty).tile().map(|t| t.elem));
@@ -128,7 +128,7 @@ impl Printer<'_> {
 
     /// ` : (types) -> types`.
     fn signature(&mut self, op: &Op, tiles_only: bool) -> &mut Self {
-        // Those behind a word have their types there.
+        // Operands behind a word have their types there.
         let row = if let OpKind::Pto(opcode, form) = op.kind { opcode.form(form) } else { None };
         let is_listed = |o: &Operand| row.and_then(|f| f.operand(o.role)).is_none_or(|o| !o.is_worded);
         let listed: SmallVec<[Operand; 6]> = op
@@ -164,7 +164,7 @@ impl Printer<'_> {
         }
     }
 
-    /// ` {key = value`: what stands inside `ins(…)`, or what stands behind the operands. Says whether there was any.
+    /// ` {key = value`: the attributes inside `ins(…)`, or those behind the operands. Returns whether there were any.
     fn known_attrs(&mut self, op: &Op, opcode: Opcode, inside: bool) -> bool {
         self.known_attrs_after(op, opcode, inside, " {")
     }

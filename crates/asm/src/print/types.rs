@@ -80,7 +80,8 @@ fn write_dims(out: &mut String, dims: &[Option<u64>]) {
     }
 }
 
-/// The fields of a tile type. Where the dialect reads it, element types are MLIR's, and pad and compact mode are numbers.
+/// The fields of a tile type. In text that the dialect reads, element types are MLIR's, and pad and compact mode are
+/// numbers.
 fn write_tile(out: &mut String, t: &TileType, in_dialect: bool) {
     let elem = if in_dialect { t.elem.mlir() } else { t.elem.name() };
     let whole = t.v_row == Extent::Static(t.rows) && t.v_col == Extent::Static(t.cols);

@@ -36,7 +36,7 @@ pub(crate) const FIELDS: [(Field, &str); 11] = [
     (Field::Compact, "compact"),
 ];
 
-/// Where the fields of a tile type are written.
+/// The places of a tile type's fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fields([Option<Span>; 11]);
 

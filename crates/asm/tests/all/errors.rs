@@ -61,7 +61,8 @@ fn brackets() {
         &[("syntax-unclosed", 1, 32)],
     );
     check("func.func @f() {\n  return\n}\n}\n", &[("syntax-expected", 4, 1)]);
-    // What follows a broken statement is read, and what it would have ended is no news.
+    // The text after a broken statement is read. The end that the broken statement would have supplied is not reported
+    // as missing.
     check(
         "func.func @f() {\n  %a = pto.alloc_tile : !pto.tile<16x8xf32\n  %b = arith.addi %c, %c : index\n  return\n}",
         &[("syntax-unclosed", 2, 34), ("undefined-name", 3, 19)],
@@ -176,7 +177,7 @@ fn files_and_regions() {
         &[("type-mismatch", 3, 5)],
     );
     check("func.func @f(%c: i1) {\n  %x = scf.if %c -> (index) {\n  }\n  return\n}", &[("syntax-region", 2, 3)]);
-    // What a loop hands to its region stands in its head.
+    // The values that a loop passes to its region are in its head.
     let labelled =
         |head: &str| format!("func.func @f(%n: index, %c: i1) {{\n  {head} {{\n  ^bb0(%y: index):\n  }}\n  return\n}}");
     check(&labelled("scf.for %i = %n to %n step %n"), &[("syntax-region", 3, 8)]);

@@ -50,7 +50,7 @@ fn means(text: &str, canonical: &str) {
     }
 }
 
-/// What is wrong with a text.
+/// The broken rules of a text.
 fn rules(text: &str) -> Vec<&'static str> {
     parse(&spelled(text), None).diagnostics.iter().map(|d| d.rule).collect()
 }

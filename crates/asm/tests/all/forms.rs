@@ -1,4 +1,4 @@
-//! What each spelling means: forms, signatures, listings, types and constants.
+//! The meaning of each spelling: forms, signatures, listings, types and constants.
 
 use super::support::{dump, read};
 use tessera_asm::{Parsed, parse, parse_type, print, print_op, print_type};

@@ -1,4 +1,4 @@
-//! What tests share: programs as text without places, so that two of them can be compared, and the corpus.
+//! Helpers that tests share: programs as text without places, so that two of them can be compared, and the corpus.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

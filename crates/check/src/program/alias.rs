@@ -60,13 +60,13 @@ impl Aliases {
                 self.of.entry(tile).or_default().retain(|other| *other != pair);
             }
         }
-        // What is gone stays in the order only until it is longer than what is left.
+        // Removed pairs stay in `order` until it is longer than the pairs that are left.
         if self.order.len() > 2 * MAX_ALIASES {
             self.order.retain(|pair| self.written.contains_key(pair));
         }
     }
 
-    /// What a tile was before does not matter any more.
+    /// Drops the earlier aliases of a tile.
     pub(super) fn forget(&mut self, tile: usize) {
         for pair in self.of.get(&tile).cloned().unwrap_or_default() {
             self.remove(pair);
@@ -82,7 +82,7 @@ impl Aliases {
         }
     }
 
-    /// Was a tile that shares this one's storage written?
+    /// Whether a tile that shares this one's storage was written.
     fn is_stale(&self, tile: usize) -> bool {
         self.of(tile).iter().any(|pair| {
             let written = self.written.get(pair).copied().unwrap_or_default();
@@ -101,7 +101,7 @@ impl Aliases {
         }
     }
 
-    /// What either branch left.
+    /// Joins the aliases of two branches.
     pub(super) fn join(&mut self, other: Aliases) {
         for pair in other.order {
             let Some([first, second]) = other.written.get(&pair) else { continue };

@@ -47,7 +47,7 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
     });
 }
 
-/// Does an instruction touch a tile's bytes or write global memory?
+/// Whether an instruction touches a tile's bytes or writes global memory.
 fn touches(op: &Op, profile: Profile) -> bool {
     let OpKind::Pto(opcode, _) = op.kind else { return false };
     let info = opcode.info();

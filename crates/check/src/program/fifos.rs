@@ -425,7 +425,7 @@ impl Check<'_> {
         }
     }
 
-    /// `fifo-write`: nobody writes a popped tile, or a view of one.
+    /// `fifo-write`: a popped tile, or a view of one, must not be written.
     fn writes(&mut self) {
         let func = self.func;
         let mut slots: FxHashSet<ValueId> = FxHashSet::default();
@@ -460,12 +460,12 @@ impl Check<'_> {
     }
 }
 
-/// `fifo-open`, a warning: rules about the other end are not asked.
+/// `fifo-open`, a warning: rules about the other end are not checked.
 fn open(what: String) -> Fault {
     Fault::new("fifo-open", what).warns().help("give the result of reserve_buffer or import_reserved_buffer to run it")
 }
 
-/// What the ends of a pipe say differently.
+/// The attributes in which the two ends of a pipe disagree.
 fn differ(init: &Op, end: &Op, other: &str) -> Option<Fault> {
     let said = |op: &Op| {
         let given = |name| op.known_attrs().value(name);

@@ -33,7 +33,7 @@ impl Walk<'_> {
         };
         let bits = base.elem.bits();
         let at = index.saturating_add(start.div_euclid(bits.into()));
-        // What is on the chip points into a tile.
+        // Pointers to on-chip memory point into a tile.
         let in_tile = |v: ValueId| matches!(self.state.ty(v), Type::Ptr(_, Some(space)) if !space.contains("gm"));
         let count = base.bits.map(|all| i128::from(all / u64::from(bits))).filter(|_| op.values().any(in_tile));
         if let Some(count) = count.filter(|count| !(0..*count).contains(&at)) {

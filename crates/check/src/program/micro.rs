@@ -34,7 +34,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What `plt` leaves of a count that is known.
+    /// The rest that `plt` leaves of a known count.
     fn rest(&self, op: &Op) -> Option<(ValueId, i64)> {
         let OpKind::Micro(call) = &op.kind else { return None };
         let count = self.int(op.operands.first()?.arg)? as i64;

@@ -1,4 +1,5 @@
-//! Where micro instructions stand (micro/model.md 2), the operations that make pointers, and the states of streams.
+//! The places where micro instructions are allowed (micro/model.md 2), the operations that make pointers, and the
+//! states of streams.
 
 use super::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,7 +44,7 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
 #[derive(Clone)]
 struct Scope {
     is_strict: bool,
-    /// What is defined inside.
+    /// The values defined inside.
     own: FxHashSet<ValueId>,
 }
 
@@ -55,7 +56,7 @@ struct Scopes<'a> {
     core: Option<Core>,
     /// Whether tiles are placed automatically.
     is_placed: bool,
-    /// Which way the stream of a state goes, and where the state has been used up.
+    /// The direction of each state's stream, and the place where the state was used up.
     streams: FxHashMap<ValueId, (Option<Stream>, Option<Span>)>,
 }
 
@@ -165,7 +166,7 @@ impl Scopes<'_> {
         self.scope = outer;
     }
 
-    /// How messages name an operation that does not belong into a vecscope; none where it may stand there.
+    /// The name that messages give to an operation that is not allowed in a vecscope; `None` where it is allowed.
     fn foreign(&self, op: &Op) -> Option<String> {
         let name = || Some(op.kind.name().to_string());
         match &op.kind {

@@ -1,9 +1,10 @@
-//! Whole programs: a walk over the IR that knows what can be known without running it.
+//! Whole programs: a walk over the IR with the values that are known without running it.
 //!
-//! Scalars are known or not; tiles have a type, a layout, a place and valid extents, each known or not ([`tessera_absint`]).
-//! Loops with constant bounds are walked iteration by iteration while a budget lasts, others once with everything that
-//! changes in them unknown; a branch whose condition is known is the only one walked. Code that is never reached is
-//! checked too, as far as types go. At every instruction the walk builds an `Inst` and asks [`crate::check`].
+//! Scalars are known or not; tiles have a type, a layout, a place and valid extents, each known or not
+//! ([`tessera_absint`]). Loops with constant bounds are walked iteration by iteration while a budget lasts, others
+//! once with everything that changes in them unknown. If the condition of a branch is known, only the taken arm is
+//! walked. Code that is never reached is checked too, as far as types go. At every instruction the walk builds an
+//! `Inst` and calls [`crate::check`].
 //!
 //! Each operation reports a rule once, with the first iteration at which it is broken.
 
@@ -53,8 +54,8 @@ pub fn check_module(module: &Module, profile: Profile) -> Vec<Diagnostic> {
     walk_module(module, profile, Report::default()).in_text_order()
 }
 
-/// The instructions on tiles of a module, in text order, legal or not: each as the walk meets it first, with the values
-/// that are known there.
+/// The instructions on tiles of a module, in text order, legal or not: each as the walk first visits it, with the
+/// values that are known there.
 pub fn instructions(module: &Module, profile: Profile) -> Vec<(Span, Inst)> {
     let report = walk_module(module, profile, Report::meeting());
     let mut met: Vec<(Span, Inst)> = report.met.unwrap_or_default().into_iter().collect();
@@ -66,7 +67,7 @@ fn walk_module(module: &Module, profile: Profile, mut report: Report) -> Report 
     let called: FxHashSet<NameId> = module.funcs.iter().flat_map(|f| f.callees()).collect();
     let entry = module.entry(None).map(|f| f.name);
     let mut reached = FxHashSet::default();
-    // The entry first, then what nobody calls, then what is left: functions that call each other in a circle.
+    // The entry first, then functions without callers, then the rest: functions that call each other in a cycle.
     let order = |f: &&Func| (Some(f.name) != entry, called.contains(&f.name));
     let mut funcs: Vec<&Func> = module.funcs.iter().collect();
     funcs.sort_by_key(order);
@@ -101,7 +102,7 @@ fn reach(module: &Module, func: &Func, reached: &mut FxHashSet<NameId>) {
     }
 }
 
-/// Which instruction is legal on which profile.
+/// The legality of each instruction on each profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Portability {
     /// The instructions, in text order.
@@ -118,14 +119,14 @@ pub struct PortabilityRow {
 }
 
 impl Portability {
-    /// Is every instruction legal on the profile?
+    /// Whether every instruction is legal on the profile.
     pub fn is_legal(&self, profile: Profile) -> bool {
         self.rows.iter().all(|row| row.refused[profile as usize].is_none())
     }
 }
 
-/// Which instruction of a module is legal on which profile: every instruction that has rules, with the rule that
-/// refuses it first.
+/// The legality of a module's instructions on each profile: every instruction that has rules, with the first rule that
+/// refuses it.
 pub fn portability(module: &Module) -> Portability {
     let reports = Profile::ALL.map(|profile| walk_module(module, profile, Report::default()));
     let mut rows = Vec::new();

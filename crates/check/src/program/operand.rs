@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// Where the types of the tile operands are written.
+    /// The spans of the tile operands' types.
     fn type_spans(&self, op: &Op) -> impl Iterator<Item = Span> {
         let func = self.state.func;
         let ins = op.operands.iter().filter(|o| o.role != Role::Init && self.state.tile(o.arg).is_some());
@@ -119,7 +119,7 @@ fn is_dst(operands: &Operands, n: Option<usize>) -> bool {
     n.and_then(|n| operands.get(n)).is_some_and(|o| o.0.is_dst())
 }
 
-/// Does a sentence name an operand by its role?
+/// Whether a message names an operand by its role.
 fn mentions(message: &str, role: Role) -> bool {
     message.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == role.name())
 }

@@ -10,7 +10,7 @@ pub(super) struct Report {
     seen: FxHashSet<(Span, &'static str)>,
     /// The rule that refuses each operation, by the operation's place.
     pub refused: FxHashMap<Span, &'static str>,
-    /// Each instruction as it was met first, where somebody wants them.
+    /// Each instruction as it was first visited, if this is requested.
     pub met: Option<FxHashMap<Span, Inst>>,
 }
 
@@ -20,12 +20,12 @@ impl Report {
         Report { met: Some(FxHashMap::default()), ..Report::default() }
     }
 
-    /// Is this the first time that the rule is broken at this place?
+    /// Whether the rule is broken at this place for the first time.
     pub(super) fn is_new(&mut self, span: Span, rule: &'static str) -> bool {
         self.seen.insert((span, rule))
     }
 
-    /// An instruction is about to be judged.
+    /// Records an instruction that is about to be checked.
     pub(super) fn meet(&mut self, span: Span, inst: &Inst) {
         if let Some(met) = &mut self.met {
             met.entry(span).or_insert_with(|| inst.clone());

@@ -22,7 +22,7 @@ use tessera_isa::tile::{Extent, Loc, Tile};
 
 use crate::rules::{memory, tile, valid};
 
-/// How many operations are visited before loops are no longer walked iteration by iteration.
+/// The number of operations that are visited before loops are no longer walked iteration by iteration.
 const BUDGET: usize = 100_000;
 
 /// A scalar that is known or not.
@@ -41,7 +41,7 @@ pub(super) struct Walk<'a> {
     pub aliases: Aliases,
     /// The number of the next automatic storage.
     next_auto: u32,
-    /// Types of Left tiles whose written outer order was replaced, which was told.
+    /// Types of Left tiles whose written outer order was replaced, which has been reported.
     replaced: FxHashSet<TypeId>,
     /// The kind of core whose code is walked.
     pub core: Option<Core>,
@@ -49,7 +49,7 @@ pub(super) struct Walk<'a> {
     pub is_micro: bool,
     /// In code that is never reached no value means anything.
     pub dead: bool,
-    /// In loops: what each instruction last passed as, since most turns ask the same.
+    /// In loops: the operands with which each instruction last passed, since most turns repeat them.
     pub passed: FxHashMap<Span, Inst>,
     visited: Vec<bool>,
     budget: usize,
@@ -126,7 +126,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
             Val::Scalar(Some(Number::Int(v))) => Some(v as i64),
             _ => None,
         };
-        // What has no value is not known here; the run reports it.
+        // An operation without a value is unknown here; the run reports it.
         let value = scalar::compute(self.state.module, self.state.func, op, int).and_then(Result::ok);
         value.filter(|_| !self.dead).map(|v| Number::Int(v.into()))
     }
@@ -313,7 +313,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
         self.aliases.forget(object);
     }
 
-    /// The layout of a new view; a written one that its strides contradict is told (isa/structure.md 8).
+    /// The layout of a new view; a written one that its strides contradict is reported (isa/structure.md 8).
     fn view_tags(&mut self, op: &Op) -> ViewTags {
         let inferred = tessera_ir::view::inferred(self.state.module, self.state.func, self.state.constants, op);
         let Some(written) = op.known_attrs().layout() else { return inferred };
@@ -358,7 +358,7 @@ impl<'a> Walk<'a> {
         let Ok(()) = self.sweep(func.body);
     }
 
-    /// Where a tile lies, where that is known.
+    /// The address of a tile, if it is known.
     pub(super) fn place(&self, object: usize) -> Option<Place> {
         let place = &self.state.objects[object].place;
         Some(Place { root: place.root?, start: u64::try_from(self.known(&place.at)? / 8).ok()? })
@@ -434,7 +434,7 @@ impl<'a> Walk<'a> {
             }
         }
         self.once(op, w.yields)?;
-        // What the condition hands on at last need not be what is carried.
+        // The values that the condition returns at the end may differ from the carried ones.
         self.set_unknown(op);
         Ok(())
     }
@@ -455,7 +455,7 @@ impl<'a> Walk<'a> {
         Ok(values)
     }
 
-    /// What operations of a block change in tiles from outside it is no longer known.
+    /// Forgets the properties of outer tiles that operations of a block change.
     fn forget(&mut self, block: BlockId) {
         let func = self.state.func;
         for id in &func.block(block).ops {

@@ -19,7 +19,7 @@ fn operands(inst: &Inst) -> Option<(&TileArg, &TileArg, &TileArg)> {
     Some((inst.tile(Role::A)?, inst.tile(Role::B)?, inst.tile(Role::Dst)?))
 }
 
-/// Is it a product of one row?
+/// Whether the instruction is a product of one row.
 fn is_gemv(inst: &Inst) -> bool {
     matches!(inst.op.info().sem, Sem::Contract { one_row: true, .. })
 }
@@ -46,7 +46,7 @@ pub(super) fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     room.or_else(|| depth(inst, rule, a, b, names))
 }
 
-/// The factors' extents along k. Where one is `?` in its type the other factor's padding is read.
+/// Checks the factors' extents along k. If one is `?` in its type, the other factor's padding is read.
 fn depth(inst: &Inst, rule: Rule, a: &TileArg, b: &TileArg, names: Equal) -> Option<Fault> {
     let fault = unequal(inst, rule, &[names])?;
     let k = if is_gemv(inst) { b.valid[0]? } else { a.valid[1]? };
@@ -54,7 +54,7 @@ fn depth(inst: &Inst, rule: Rule, a: &TileArg, b: &TileArg, names: Equal) -> Opt
     if are_static || k > a.tile.cols || k > b.tile.rows { Some(fault) } else { Some(fault.warns()) }
 }
 
-/// `-shape`: the declared shapes likewise; on hardware one row is gemv's, and scales want whole pairs of blocks.
+/// `-shape`: the declared shapes likewise; on hardware one row is gemv's, and scales require whole pairs of blocks.
 pub(super) fn shape(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst).map(|(a, b, d)| (&a.tile, &b.tile, &d.tile))?;
     let acc = inst.tile(Role::Acc).map(|acc| &acc.tile);

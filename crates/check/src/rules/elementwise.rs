@@ -4,8 +4,8 @@ use super::storage::shares;
 use super::*;
 use tessera_isa::sem::Rounding;
 
-/// `-valid`: sources and destination have equal valid regions; scratch and masks have rules of their own. Where one extent
-/// came from a `?`, dst's counts, and a source is read in its padding (isa/today.md 5.4).
+/// `-valid`: sources and destination have equal valid regions; scratch and masks have rules of their own. If an extent
+/// came from a `?`, dst's extent counts, and a source is read in its padding (isa/today.md 5.4).
 pub(super) fn same_valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     let counts = |t: &&TileArg| inst.op.effect(inst.form, t.role) != Effect::Scratch && t.role != Role::Mask;
     let tiles = || inst.tiles.iter().filter(counts);

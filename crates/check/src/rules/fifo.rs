@@ -1,4 +1,4 @@
-//! What goes through FIFOs between cores (isa/structure.md 5).
+//! Rules of FIFOs between cores (isa/structure.md 5).
 
 use crate::check;
 use tessera_isa::diag::Fault;
@@ -9,7 +9,7 @@ use tessera_isa::profile::Profile;
 use tessera_isa::sem::Dir;
 use tessera_isa::tile::{Extent, LayoutName, Loc, Tile};
 
-/// What a split divides rows and columns by.
+/// The divisors of rows and columns under a split.
 fn division(split: u8) -> [u64; 2] {
     match split {
         1 => [2, 1],
@@ -38,7 +38,7 @@ pub fn check_result(dir: Dir, tile: &Tile) -> Option<Fault> {
     (!fits).then(|| Fault::new("fifo-type", format!("{tile} is popped {dir}")).help(format!("pop {wanted}")))
 }
 
-/// What can be said of a push by itself: `fifo-type`, `fifo-slot`, and `acc-mode-split` of the tile and its valid region.
+/// The rules of a push by itself: `fifo-type`, `fifo-slot`, and `acc-mode-split` of the tile and its valid region.
 pub fn check_push(
     profile: Profile,
     dir: Dir,
@@ -67,7 +67,7 @@ pub fn check_slot(slot_size: u64, tile: &Tile, halves: u64) -> Option<Fault> {
     (bytes > slot_size).then(|| Fault::new("fifo-slot", what()).help(format!("slot_size = {bytes}")))
 }
 
-/// What a push and a pop that meet must agree on: `fifo-type`, and `fifo-shape` of the declared extents.
+/// The rules of a push and its matching pop: `fifo-type`, and `fifo-shape` of the declared extents.
 pub fn check_meet(profile: Profile, dir: Dir, split: u8, pushed: &Tile, popped: &Tile) -> Option<Fault> {
     let types = check_result(dir, popped).or_else(|| {
         if pushed.elem != popped.elem {

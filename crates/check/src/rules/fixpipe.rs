@@ -6,7 +6,7 @@ use tessera_isa::codec::{QuantFault, QuantParam};
 use tessera_isa::inst::{AccToVec, Root};
 use tessera_isa::profile::FP_ALIGN;
 
-/// Does the instruction's AccToVecMode mean anything: Acc→Vec, not on a2a3?
+/// Whether the instruction's AccToVecMode has a meaning: Acc→Vec, not on a2a3.
 pub(super) fn mode_applies(inst: &Inst) -> bool {
     inst.attrs.acc_to_vec().is_some()
         && inst.profile != Profile::A2a3
@@ -103,7 +103,7 @@ fn mode_split(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
     None
 }
 
-/// Does the destination say how large the window is (TEXTRACT), and not the source?
+/// Whether the destination, not the source, determines the size of the window (TEXTRACT).
 fn by_destination(inst: &Inst) -> bool {
     !inst.op.form(inst.form).and_then(|f| f.operand(Role::Src)).is_some_and(|o| o.valid.has(inst.profile))
 }
@@ -147,7 +147,7 @@ pub fn check_quant_params(inst: &Inst, params: &[u64]) -> Option<Fault> {
 fn fp_tile(inst: &Inst, src: &TileArg, dst: Option<&TileArg>) -> Option<Fault> {
     let fp = inst.tile(Role::Fp).filter(|_| inst.form == Form::VectorQuant)?;
     let tile = &fp.tile;
-    // What cpu quantizes out of Mat may have its parameters there (fixpipe.md 1).
+    // On cpu, the parameters of a quantization out of Mat may be in Mat (fixpipe.md 1).
     let is_place = tile.loc == Loc::Scaling || tile.loc == Loc::Mat && src.tile.loc == Loc::Mat;
     let is_params = is_place
         && matches!(tile.elem, Elem::U64 | Elem::I64)

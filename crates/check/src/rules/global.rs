@@ -42,12 +42,12 @@ fn moved(inst: &Inst) -> Option<(Role, &TileArg)> {
     Some((role, inst.tile(role)?))
 }
 
-/// Does the instruction name a window of its view (isa/memory.md 6)?
+/// Whether the instruction names a window of its view (isa/memory.md 6).
 fn is_window(inst: &Inst) -> bool {
     inst.form == Form::Window
 }
 
-/// A view has rows and columns: it is no pointer, and has as many dimensions as its layout wants (tile-model.md 7).
+/// A view has rows and columns: it is no pointer, and has as many dimensions as its layout requires (tile-model.md 7).
 pub(super) fn dimensions(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let (view, (role, _)) = (inst.global.as_ref()?, moved(inst)?);
     let counts: &[usize] = match view.tag {
@@ -80,7 +80,7 @@ fn extents_of<'a>(view: &GlobalArg, tile: &'a TileArg) -> impl Iterator<Item = (
 
 const AXES: [(&str, &str); 2] = [("rows", "v_row"), ("columns", "v_col")];
 
-/// `tload-shape`: the view has what the valid region wants, and hardware does not write past the tile.
+/// `tload-shape`: the view has the extents that the valid region requires, and hardware does not write past the tile.
 pub(super) fn load_shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let view = inst.global.as_ref()?;
     if let Some(conv) = &inst.conv {
@@ -257,7 +257,7 @@ pub(super) fn bounds(inst: &Inst) -> Option<Fault> {
     outside(view, start.saturating_add(low), start.saturating_add(high))
 }
 
-/// Does it read all of its view, whatever the tile holds (TPREFETCH)?
+/// Whether it reads all of its view, whatever the tile holds (TPREFETCH).
 fn reads_all(inst: &Inst) -> bool {
     !inst.op.info().rules.iter().any(|r| r.kind == RuleKind::LoadShape)
 }

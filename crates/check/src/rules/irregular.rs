@@ -52,7 +52,7 @@ fn at_least(inst: &Inst, role: Role, axis: usize, least: u64, why: &str, rule: &
     broken(inst, role, rule, what, format!("set the valid {name} of {role} to at least {least}"))
 }
 
-/// The scalar is what the instruction wants.
+/// Checks that the scalar is of the kind that the instruction requires.
 fn number(
     inst: &Inst,
     role: Role,

@@ -81,7 +81,7 @@ pub(super) fn dense(inst: &Inst, rule: Rule) -> Option<Fault> {
     broken(inst, mask.role, rule, what, format!("give {} {need} valid bytes a row", mask.role))
 }
 
-/// `-mode`: a2a3 compares i32 for equality whatever is asked.
+/// `-mode`: a2a3 compares i32 for equality, whatever mode is given.
 pub(super) fn compare_mode(inst: &Inst, rule: Rule) -> Option<Fault> {
     let src = inst.src()?;
     let cmp = inst.attrs.cmp().filter(|cmp| *cmp != Cmp::Eq && src.tile.elem == Elem::I32)?;

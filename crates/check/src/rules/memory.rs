@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// May a tile of `bytes` bytes lie at this address of its memory?
+/// Checks that a tile of `bytes` bytes may be at this address of its memory.
 pub fn check_address(loc: Loc, bytes: u64, address: i128, profile: Profile) -> Option<Fault> {
     let memory = loc.memory_name();
     if address < 0 || address > i128::from(u64::MAX / 2) {

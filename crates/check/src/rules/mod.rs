@@ -1,4 +1,4 @@
-//! The rules: one function for each kind of question ([`RuleKind`]), asked in the order of the instruction's row.
+//! The rules: one function for each [`RuleKind`], called in the order of the instruction's row.
 
 mod contract;
 mod elementwise;
@@ -66,7 +66,7 @@ fn a5_ends(inst: &Inst, from: Loc, to: Loc) -> Option<(&TileArg, &TileArg)> {
     ends(inst).filter(|(src, dst)| inst.profile == Profile::A5 && (src.tile.loc, dst.tile.loc) == (from, to))
 }
 
-/// Are declared shapes what is moved: always on a2a3, on a5 where the source is Mat (ops.md 2 and 3.1)?
+/// Whether the declared shapes are moved: always on a2a3, on a5 if the source is Mat (ops.md 2 and 3.1).
 fn moves_declared(inst: &Inst, src: &Tile) -> bool {
     inst.profile == Profile::A2a3 || inst.profile == Profile::A5 && src.loc == Loc::Mat
 }
@@ -77,7 +77,7 @@ fn differ(a: &TileArg, b: &TileArg) -> Option<(usize, u64, u64)> {
     [0, 1].into_iter().filter_map(known).find(|(_, n, m)| n != m)
 }
 
-/// What is wrong with scratch that should be in Vec, ND, of the type of the operand `name`.
+/// The fault of scratch that should be in Vec, ND, of the type of the operand `name`.
 fn wrong_scratch(tmp: &Tile, like: &Tile, name: Role) -> Option<String> {
     Some(if tmp.loc != Loc::Vec {
         format!("tmp is in Vec, and this one is in {}", tmp.loc.cpp())
@@ -92,8 +92,8 @@ fn wrong_scratch(tmp: &Tile, like: &Tile, name: Role) -> Option<String> {
 
 /// The first broken rule that is an error, in the order of ops.md 1 rule 8; else every warning.
 ///
-/// The row's rules only add: types of tiles, the signature and overlap are asked of every instruction, and one without
-/// a meaning is refused.
+/// The row's rules come in addition: types of tiles, the signature and overlap are checked for every instruction, and
+/// one without a meaning is refused.
 pub(crate) fn all(inst: &Inst) -> Vec<Fault> {
     if let Some(fault) = tile::check(inst) {
         return vec![fault];
@@ -133,13 +133,14 @@ impl Asked {
     }
 }
 
-/// An instruction that says nothing of what it does cannot be legal.
+/// An instruction whose row has no meaning cannot be legal.
 fn meaning(inst: &Inst) -> Option<Fault> {
     let nothing = matches!(inst.op.info().sem, Sem::Nothing);
     nothing.then(|| Fault::new("not-executable", format!("{} has no meaning in the table", inst.op.title())))
 }
 
-/// Is a word written that its attribute does not have? Text keeps it for the row's own rule (isa/notes.md).
+/// Checks that each attribute has the word that is written for it. Text keeps a foreign word for the row's own rule
+/// (isa/notes.md).
 fn words(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (name, _) = inst.attrs.iter().find(|(_, value)| *value == AttrValue::FOREIGN)?;
     let wanted = name.info().kind.wanted();
@@ -203,7 +204,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
             sorting::check(inst, rule)
         }
         PartValid | LikeDst | QuantAttr | QuantParam | DequantParam => partial::check(inst, rule),
-        // What data decides is found when it is there.
+        // Rules that depend on data are checked when the data is there.
         Duplicate => None,
         ContractBias => contract::bias(inst, rule.id),
         ContractScale => contract::scale(inst, rule.id),
@@ -260,7 +261,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         StoreShape => global::store_shape(inst, rule.id),
         Bounds => global::bounds(inst),
         Window => view::check(inst),
-        // The enum may grow; a kind that nobody asks is no rule.
+        // The enum may grow; a kind without a check here is no rule.
         kind => Some(Fault::new("internal", format!("nothing asks {kind:?} of {}", inst.op.title()))),
     }
 }

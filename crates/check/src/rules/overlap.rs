@@ -58,7 +58,7 @@ fn at_fault(inst: &Inst) -> Option<(&TileArg, &TileArg)> {
     inst.tiles.get(found[0]).zip(inst.tiles.get(found[1]))
 }
 
-/// Where bytes lie does not depend on the value that every element meets.
+/// The addresses of bytes do not depend on the scalar operand.
 fn with_scalars(inst: &Inst) -> Cow<'_, Inst> {
     let is_open = |s: &ScalarArg| s.role == Role::Scalar && s.value.is_none();
     if !inst.scalars.iter().any(is_open) {
@@ -69,14 +69,14 @@ fn with_scalars(inst: &Inst) -> Cow<'_, Inst> {
     Cow::Owned(known)
 }
 
-/// May an element of the operand be read where the result is written? In reductions and expansions only those of the
-/// full operand (isa/reduce.md 3).
+/// Whether an element of the operand may be read where the result is written. In reductions and expansions this holds
+/// only for elements of the full operand (isa/reduce.md 3).
 fn works_in_place(inst: &Inst, tile: usize) -> bool {
     let role = inst.tiles.get(tile).map(|t| t.role);
     inst.op.info().family != Family::Reduce || role.is_some() && full_operand(inst) == role
 }
 
-/// Two operands that count, one of them written, whose byte ranges meet; a pair with scratch or parameters first.
+/// Two operands that count, one of them written, whose byte ranges overlap; a pair with scratch or parameters first.
 fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &TileArg)> {
     let mut found = None;
     let tiles = || inst.tiles.iter().enumerate().filter(|(n, _)| counts(*n));
@@ -101,7 +101,7 @@ fn meeting(inst: &Inst, counts: impl Fn(usize) -> bool) -> Option<(&TileArg, &Ti
     found
 }
 
-/// Is the result the same as with disjoint operands? `None` where that cannot be told.
+/// Whether the result is the same as with disjoint operands; `None` if this is undecided.
 fn harmless(inst: &Inst, steps: &[Step]) -> Option<bool> {
     let info = inst.op.info();
     // Of the irregular instructions only partial operations work in place (isa/irregular.md 1).
@@ -174,12 +174,13 @@ fn folds_onto_first_row(inst: &Inst, fold: &Reduce) -> bool {
         && columns.into_iter().all(|(r, c)| r == 0 && src.layout.offset(0, c) == dst.layout.offset(0, c))
 }
 
-/// Do two tiles have their elements at the same bytes?
+/// Whether two tiles have their elements at the same bytes.
 fn is_alike(a: &TileArg, b: &TileArg) -> bool {
     a.place == b.place && a.layout == b.layout && a.tile.elem.bits() == b.tile.elem.bits()
 }
 
-/// With everything in place, fills and clobbers are about the same tile: do they stay off what is read?
+/// Whether fills and clobbers stay off the elements that are read. With everything in place they are about the same
+/// tile.
 fn fills_keep_reads(steps: &[Step]) -> bool {
     let reads: Vec<Rect> = steps.iter().filter_map(window).collect();
     let meets = |a: &Rect, b: &Rect| {
@@ -211,16 +212,17 @@ fn reached<const N: usize>(map: &Map<N>, extent: [u64; N]) -> Rect {
     Rect { row: map.origin[0], col: map.origin[1], rows: along(0), cols: along(1) }
 }
 
-/// Who reads and who writes each unit of storage. A unit is a byte, or a nibble with fp4; each root has a zone of its own.
+/// The reader and the writer of each unit of storage. A unit is a byte, or a nibble with fp4; each root has a zone of
+/// its own.
 struct Touched {
     unit: u64,
-    /// Where each operand starts, in units; `None` where its place is not known.
+    /// The start of each operand, in units; `None` if its place is not known.
     starts: Vec<Option<u64>>,
     reader: Vec<u32>,
     writer: Vec<u32>,
-    /// Must everything that is written lie apart from everything that is read?
+    /// Whether all writes must be disjoint from all reads.
     apart: bool,
-    /// May an element be written over those that are read before it, in row-major order?
+    /// Whether an element may be written over those that are read before it, in row-major order.
     forward: bool,
 }
 
@@ -445,7 +447,7 @@ impl Touched {
         Some(self.reader.get(units)?.iter().all(|reader| fits(*reader)))
     }
 
-    /// Writes one element of operand `dst`; `false` where somebody else reads or writes its bytes.
+    /// Writes one element of operand `dst`; `false` if another element reads its bytes or another operand writes them.
     fn put(&mut self, arg: &TileArg, dst: usize, r: u64, c: u64, id: u32) -> Option<bool> {
         let units = self.units(dst, arg, r, c)?;
         if !self.may_write(units.clone(), id)? {
@@ -488,7 +490,7 @@ fn written(step: &Step, dst: usize) -> Option<Rect> {
     }
 }
 
-/// Who acts on (r, c) of an operand: the element that every operand has there, or many.
+/// The element that acts on (r, c) of an operand: the one that every operand has there, or many.
 fn place(step: usize, routed: &Routed, (r, c): (u64, u64)) -> u32 {
     let width = routed.writes.first().map_or(0, |(_, rect)| rect.cols);
     if routed.how.is_by_element() { element(step, (r * width + c) as usize) } else { MANY }

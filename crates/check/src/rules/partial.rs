@@ -59,7 +59,7 @@ fn quant_attr(inst: &Inst, rule: &'static str) -> Option<Fault> {
     if dst == wanted { None } else { broken(inst, Role::Dst, rule, what, format!("make dst {wanted}")) }
 }
 
-/// How the factors of a tile belong to elements.
+/// The assignment of a tile's factors to elements.
 fn shape(inst: &Inst, param: &TileArg) -> Option<Result<u64, String>> {
     let dst = inst.dst()?;
     let ([rows, cols], [Some(wanted), Some(width)]) = ([param.valid[0]?, param.valid[1]?], dst.valid) else {

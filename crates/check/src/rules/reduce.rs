@@ -3,7 +3,7 @@
 use super::*;
 use tessera_isa::sem::Axis;
 
-/// What the fold has one result for.
+/// The axis of a fold that has one result for each of its places.
 pub(super) fn each(inst: &Inst) -> Option<Axis> {
     match inst.op.info().sem {
         Sem::Fold { each, .. } => Some(each),

@@ -10,7 +10,7 @@ fn parts(inst: &Inst) -> Option<(&ScalarArg, &TileArg)> {
     Some((inst.scalar_arg(Role::Scalar)?, tile))
 }
 
-/// How text writes the type.
+/// The type as text writes it.
 fn name(ty: Option<ScalarType>) -> String {
     match ty {
         Some(ScalarType::Index) => "index".into(),
@@ -22,7 +22,7 @@ fn name(ty: Option<ScalarType>) -> String {
     }
 }
 
-/// Is it a float that tiles of floats take? A number without a type is what its value is.
+/// Whether the scalar is a float that tiles of floats take. A number without a type has the kind of its value.
 fn is_float(scalar: &ScalarArg) -> bool {
     match scalar.ty {
         Some(ScalarType::Float(elem)) => matches!(elem, Elem::F16 | Elem::Bf16 | Elem::F32),
@@ -30,7 +30,7 @@ fn is_float(scalar: &ScalarArg) -> bool {
     }
 }
 
-/// Is it a number of the tile's kind?
+/// Whether the scalar is a number of the tile's kind.
 fn is_of_kind(scalar: &ScalarArg, elem: Elem) -> bool {
     if elem.is_float() { is_float(scalar) } else { scalar.is_integer() }
 }

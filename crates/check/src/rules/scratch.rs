@@ -1,4 +1,5 @@
-//! Scratch tiles (isa/elementwise.md 6, reduce.md 4): what hardware asks of them, and how much of them it would write.
+//! Scratch tiles (isa/elementwise.md 6, reduce.md 4): the requirements of hardware, and the part of them that it would
+//! write.
 
 use super::*;
 use tessera_isa::inst::TileArg as Arg;
@@ -122,7 +123,7 @@ pub(super) fn conversion(inst: &Inst, rule: Rule) -> Option<Fault> {
     bytes(inst, rule, need)
 }
 
-/// What the arg instructions count in: elements of src that 256 bytes and 32 bytes hold.
+/// The units in which the arg instructions count: elements of src that 256 bytes and 32 bytes hold.
 fn units(inst: &Inst) -> Option<(u64, u64)> {
     let elem = inst.tile(Role::Src)?.tile.elem;
     Some((256 / elem.size()?, elem.c0()))
@@ -189,7 +190,7 @@ pub(super) fn arg_size(inst: &Inst, rule: Rule) -> Option<Fault> {
     }
 }
 
-/// `tcolsum-tmp`: adding in pairs needs a tile as wide as src; else a2a3 only wants a given one in Vec.
+/// `tcolsum-tmp`: adding in pairs needs a tile as wide as src; else a2a3 only requires that a given one is in Vec.
 pub(super) fn pairs(inst: &Inst, rule: Rule) -> Option<Fault> {
     let src = inst.tile(Role::Src)?;
     let elem = src.tile.elem;

@@ -1,6 +1,6 @@
-//! `-profile`, `-loc`, `-layout` and `-dtype`: is there a signature in the instruction's row? (isa, `ops::sig`)
+//! `-profile`, `-loc`, `-layout` and `-dtype`: the instruction's row has a matching signature (isa, `ops::sig`).
 //!
-//! Asked for every instruction, so that what the table does not allow is refused. Moves are judged flow by flow, from
+//! Checked for every instruction, so that operands outside the table are refused. Moves are checked flow by flow, from
 //! each source to each destination; everything else as a whole.
 
 use super::*;
@@ -9,12 +9,12 @@ use tessera_isa::inst::ViewTag;
 use tessera_isa::ops::Kind;
 use tessera_isa::ops::sig::{ALL_LOCS, Judged, Lay, Layouts, Locs, Miss, Sig, TypeOf, Types, find};
 
-/// Operands that are judged together.
+/// Operands that are checked together.
 pub(crate) struct Case {
     tiles: SmallVec<[Judged; 4]>,
     /// The operand that a sentence about them points at.
     operand: Option<usize>,
-    /// Which side is a view of global memory, whose location is no tile's.
+    /// The side that is a view of global memory, whose location is no tile's.
     view: Option<Role>,
 }
 
@@ -23,7 +23,7 @@ impl Case {
         Case { tiles: SmallVec::from_slice(&[(Role::Src, src), (Role::Dst, dst)]), operand, view }
     }
 
-    /// Source and destination of a flow; `None` where operands are judged by role.
+    /// Source and destination of a flow; `None` if operands are checked by role.
     fn ends(&self) -> Option<(&Tile, &Tile)> {
         match self.tiles.as_slice() {
             [(Role::Src, src), (Role::Dst, dst), ..] => Some((src, dst)),
@@ -36,7 +36,8 @@ impl Case {
     }
 }
 
-/// What is judged: each flow of a move, or all operands of anything else at once; scratch has a rule of its own.
+/// The cases to check: each flow of a move, or all operands of any other instruction at once. Scratch has a rule of
+/// its own.
 pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     let mut all = SmallVec::new();
     if !inst.op.info().by_flows() {
@@ -109,7 +110,7 @@ pub(crate) fn check(inst: &Inst) -> Option<Fault> {
     Some(Fault { operand: case.operand.or_else(|| culprit(inst, case, miss)), ..fault })
 }
 
-/// Of operands that are judged by role: the first that no signature which comes furthest takes.
+/// Of operands that are checked by role: the first that none of the signatures which match furthest takes.
 fn culprit(inst: &Inst, case: &Case, miss: Miss) -> Option<usize> {
     let wrong = |role: Role, tile: &Tile| {
         let mut sigs = usable(inst);
@@ -193,7 +194,7 @@ fn usable(inst: &Inst) -> impl Iterator<Item = &'static Sig> {
     inst.op.info().sigs.iter().filter(move |s| s.is_for(profile, form))
 }
 
-/// Has the form only paths that no type takes?
+/// Whether the form has only paths that no type takes.
 fn is_absent(inst: &Inst) -> bool {
     usable(inst).all(|s| matches!(s.types, Types::Pairs([])))
 }
@@ -257,7 +258,7 @@ fn title(inst: &Inst) -> String {
     }
 }
 
-/// The locations of a flow; nothing where operands are judged by role.
+/// The locations of a flow; empty if operands are checked by role.
 fn flow_name(case: &Case) -> String {
     let name = |loc: Loc, role: Role| if case.view == Some(role) { "GM" } else { loc.cpp() };
     match case.ends() {

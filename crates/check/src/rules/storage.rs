@@ -1,4 +1,4 @@
-//! Do two tiles have a byte of their declared areas in common (isa/notes.md)?
+//! Overlap of two tiles' declared areas (isa/notes.md).
 
 use super::*;
 
@@ -8,13 +8,14 @@ pub(super) fn end_of(arg: &TileArg) -> Option<u64> {
     Some(arg.place?.start.saturating_add(bytes))
 }
 
-/// Do they lie in one storage, and does neither begin behind the other's end? Windows of one tile may, side by side.
+/// Whether the two are in one storage and neither begins behind the other's end. Windows of one tile may do so side by
+/// side.
 pub(super) fn meets(a: &TileArg, b: &TileArg) -> Option<bool> {
     let (from, to) = (a.place?, b.place?);
     Some(from.root == to.root && from.start < end_of(b)? && to.start < end_of(a)?)
 }
 
-/// Have the declared areas a byte in common? Not, as far as is known, where a place is not known.
+/// Whether the declared areas have a byte in common; `false` if a place is not known.
 pub(super) fn shares(a: &TileArg, b: &TileArg) -> bool {
     meets(a, b).unwrap_or(false) && Runs::of(a).zip(Runs::of(b)).is_some_and(|(a, b)| a.meets(b))
 }

@@ -59,7 +59,7 @@ fn joined(inst: &Inst) -> Option<Fault> {
         let what = format!("{a} and {b} valid {word} join to {sum}, and the destination has {limit} {kind} {word}");
         broken(inst, Role::Dst, rule, what, help)
     };
-    // `-rows` is asked before `-cols`, whichever is which here.
+    // `-rows` is checked before `-cols`, whichever is which here.
     if by_rows { sums().or_else(|| equal(inst, across)) } else { equal(inst, across).or_else(sums) }
 }
 

@@ -45,7 +45,7 @@ fn plus_one(inst: &Inst) -> Option<Fault> {
     broken(inst, window.dst.role, "textract-layout", what, "leave out compact=row_plus_one, or use a5")
 }
 
-/// What dst.R, indexRow, dst.C and indexCol must be multiples of, by path; 0 or 1 asks for nothing.
+/// The required divisors of dst.R, indexRow, dst.C and indexCol, by path; 0 or 1 is no requirement.
 fn multiples(inst: &Inst, src: &TileArg, dst: &TileArg) -> [u64; 4] {
     let (s, d) = (&src.tile, &dst.tile);
     let c0 = s.elem.c0();
@@ -137,7 +137,7 @@ fn window_bounds(inst: &Inst, src: &TileArg, window: &Window) -> Option<Fault> {
     None
 }
 
-/// `textract-divides`: the family page wants whole parts.
+/// `textract-divides`: the family page requires whole parts.
 pub(super) fn divides(inst: &Inst) -> Option<Fault> {
     let src = &inst.tile(Role::Src)?.tile;
     let window = windows(inst).into_iter().find(|w| {

@@ -4,12 +4,12 @@ use super::*;
 use tessera_isa::ops::Covers;
 use tessera_isa::profile::Profiles;
 
-/// Is this a tile type on this profile? An inexact custom pad is a warning.
+/// Checks that this is a tile type on this profile. An inexact custom pad is a warning.
 pub fn check_tile(tile: &Tile, profile: Profile) -> Option<Fault> {
     tile.fault(profile)
 }
 
-/// Is this a conv tile type on this profile?
+/// Checks that this is a conv tile type on this profile.
 pub fn check_conv(conv: &ConvType, profile: Profile) -> Option<Fault> {
     let written = conv.written_dims();
     if let Some(zero) = written.iter().position(|d| *d == 0) {

@@ -53,7 +53,7 @@ pub(super) fn bounds(inst: &Inst) -> Option<Fault> {
     for (role, limit, valid, word) in axes {
         let Some(index) = inst.index(role) else { continue };
         let name = role.cpp();
-        // What is inserted has at least no extent.
+        // An unknown extent of the inserted tile counts as 0.
         let (extent, limit) = (i128::from(valid.unwrap_or(0)), i128::from(limit));
         let end = index.saturating_add(extent);
         if index < 0 || end > limit {

@@ -79,7 +79,7 @@ pub(super) fn shape(inst: &Inst) -> Option<Fault> {
 pub(super) fn valid(inst: &Inst) -> Option<Fault> {
     let (src, dst) = ends(inst)?;
     let (halves_m, halves_n) = inst.dual_division();
-    // Where the mode itself is refused (`acc-mode`, `quant-source`), it must not decide about extents.
+    // If the mode itself is refused (`acc-mode`, `quant-source`), it must not decide about extents.
     let refused = !fixpipe::mode_applies(inst);
     for (axis, name, halves) in [(0, "v_row", halves_m), (1, "v_col", halves_n)] {
         let (Some(s), Some(d)) = (src.valid[axis], dst.valid[axis]) else { continue };

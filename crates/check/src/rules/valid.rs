@@ -3,8 +3,8 @@
 use super::*;
 use tessera_isa::ops::Opcode;
 
-/// Are these run-time valid extents possible for the tile type? Extents that are not known are silent; a static extent
-/// can be set to nothing but itself.
+/// Checks that the tile type admits these run-time valid extents. Unknown extents are not reported. A static extent
+/// can only be set to itself.
 pub fn check_valid(tile: &Tile, valid: [Option<i128>; 2]) -> Option<Fault> {
     let axes = [("valid_row", tile.rows, tile.v_row, valid[0]), ("valid_col", tile.cols, tile.v_col, valid[1])];
     for (name, declared, extent, v) in axes {

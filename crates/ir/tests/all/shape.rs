@@ -95,7 +95,7 @@ impl Build {
     }
 }
 
-/// Who takes what at these moments.
+/// Each receiving value at these moments, with the argument that it takes.
 fn pairs(func: &Func, op: OpId, when: When) -> Vec<(ValueId, Arg)> {
     let edges = Control::of(func, func.op(op)).unwrap().edges();
     edges.iter().filter(|e| e.when == when).flat_map(|e| e.pairs()).collect()

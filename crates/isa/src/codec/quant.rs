@@ -16,7 +16,7 @@ pub struct QuantParam {
     pub signed: bool,
 }
 
-/// What is wrong with a quantization parameter.
+/// The fault of a quantization parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantFault {
     /// Bit 46 does not agree with an i8 or u8 destination (rule `quant-sign`).

@@ -10,11 +10,11 @@ pub(crate) struct Small {
     pub(crate) mantissa: u32,
     /// Bits of exponent and mantissa field together; the sign lies above them.
     width: u32,
-    /// What is subtracted from the exponent field.
+    /// The exponent bias, subtracted from the exponent field.
     pub(crate) bias: u64,
     /// The magnitude of the largest finite value.
     pub(crate) largest: u64,
-    /// What an overflow to infinity gives: infinity, else NaN, else the largest finite value.
+    /// The result of an overflow to infinity: infinity, else NaN, else the largest finite value.
     pub(crate) beyond: u64,
     /// The canonical NaN (fixpipe.md 4); zero in the fp4 types, which have none.
     pub(crate) nan: u64,

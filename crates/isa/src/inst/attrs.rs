@@ -128,8 +128,9 @@ impl Attrs {
         self
     }
 
-    /// What is given here, and what is given only in `other`: an attribute of TIMG2COL wins over the configuration that
-    /// SETFMATRIX and SET_IMG2COL_PADDING left (ops.md 7), and what these set over what was set before.
+    /// The attributes given here, and those given only in `other`. An attribute of TIMG2COL takes precedence over the
+    /// configuration that SETFMATRIX and SET_IMG2COL_PADDING set (ops.md 7), and a new configuration over an earlier
+    /// one.
     #[must_use]
     pub fn or(&self, other: &Attrs) -> Attrs {
         let mut all = other.clone();
@@ -206,12 +207,12 @@ impl Attrs {
         }
     }
 
-    /// Does quantization saturate infinities, too (`saturate_inf`)?
+    /// Whether quantization saturates infinities, too (`saturate_inf`).
     pub fn saturate_inf(&self) -> bool {
         self.get(AttrName::SaturateInf) == Some(AttrValue::Bool(true))
     }
 
-    /// Does the store add to what is there (`atomicType`)?
+    /// Whether the store adds to the old contents (`atomicType`).
     pub fn adds(&self) -> bool {
         self.atomic_type() == Some(AtomicType::Add)
     }

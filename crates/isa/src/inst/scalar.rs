@@ -4,7 +4,7 @@ use crate::codec::{Number, Overflow};
 use crate::elem::{Elem, ElemKind};
 use crate::ops::Role;
 
-/// How an integer type says its sign.
+/// The notation of an integer type's sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sign {
     /// `i32`.
@@ -66,11 +66,11 @@ fn kept(elem: Elem) -> bool {
 /// A scalar operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScalarArg {
-    /// What it is to the instruction.
+    /// Its role in the instruction.
     pub role: Role,
     /// Its type; `None` for a number that has none, as an interface of a language gives it.
     pub ty: Option<ScalarType>,
-    /// What is known of it.
+    /// Its value, if it is known.
     pub value: Option<Number>,
 }
 
@@ -80,7 +80,7 @@ impl ScalarArg {
         ScalarArg { role, ty: None, value: Some(value.into()) }
     }
 
-    /// Is it an integer, by its type or its value?
+    /// Whether it is an integer, by its type or its value.
     pub fn is_integer(&self) -> bool {
         match self.ty {
             Some(ty) => !matches!(ty, ScalarType::Float(_)),

@@ -9,12 +9,12 @@ use crate::tile::{LayoutName, Tile};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ViewTags {
     is_written: bool,
-    /// Where it meets an NZ tile, a DN tile, and any other.
+    /// The layout for an NZ tile, for a DN tile, and for any other.
     tags: [ViewTag; 3],
 }
 
 impl ViewTags {
-    /// What nothing is known of.
+    /// The tags of a view of which nothing is known.
     pub const ND: ViewTags = ViewTags { is_written: false, tags: [ViewTag::Nd; 3] };
 
     /// A written tag counts everywhere.
@@ -60,7 +60,7 @@ impl ViewTags {
         ViewTags { is_written: false, tags }
     }
 
-    /// Do the last two strides say another layout than this written one (`view-layout`)?
+    /// Whether the last two strides imply another layout than this written one (`view-layout`).
     pub fn contradicts(&self, written: ViewTag) -> bool {
         let [_, dn, other] = self.tags;
         dn == other && matches!((written, other), (ViewTag::Nd, ViewTag::Dn) | (ViewTag::Dn, ViewTag::Nd))

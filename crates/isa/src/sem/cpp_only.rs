@@ -1,4 +1,4 @@
-//! What C++ has and text has not, as steps (cpp.md 6.1 and 6.6).
+//! Instructions that C++ has and text has not, as steps (cpp.md 6.1 and 6.6).
 
 use super::vector::map;
 use super::{Arg, Func, Map, Rect, Step, Steps, copy, valid};
@@ -23,7 +23,7 @@ pub fn add_dequantize_relu(inst: &Inst) -> Steps {
     Some(all)
 }
 
-/// How many of so many rows or columns a pattern names, and which.
+/// The rows or columns that a pattern selects among `of`: their number, the first, and the distance between them.
 pub fn named(inst: &Inst, of: u64) -> Option<(u64, u64, u64)> {
     let (every, first) = inst.attrs.mask_pattern()?.period();
     Some((of.saturating_sub(first).div_ceil(every), first, every))

@@ -120,7 +120,7 @@ struct Exact {
     exponent: i32,
 }
 
-/// What lies between a value and the neighbour toward zero, in terms of the distance of the neighbours.
+/// The distance of a value from the neighbour toward zero, in terms of the distance of the neighbours.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Rest {
     Nothing,

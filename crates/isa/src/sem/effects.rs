@@ -1,51 +1,51 @@
-//! What an instruction does with its operands, from its row: the one answer for verifier, planner, engine and front
+//! The effects of an instruction on its operands, from its row: one definition for verifier, planner, engine and front
 //! ends.
 
 use crate::inst::Inst;
 use crate::ops::{Bind, Covers, Effect, FormInfo, Role};
 use smallvec::SmallVec;
 
-/// What becomes of one tile operand.
+/// The effect on one tile operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
     pub role: Role,
-    /// What is done with it; [`Effect::View`] where only names change hands.
+    /// The effect; [`Effect::View`] if only names change.
     pub effect: Effect,
-    /// Is every element of its declared area written, so that older contents do not matter?
+    /// Whether every element of its declared area is written, so that older contents do not matter.
     pub covers: bool,
-    /// Does its valid region count?
+    /// Whether its valid region counts.
     pub needs_valid: bool,
 }
 
 impl Touch {
-    /// Are its bytes read?
+    /// Whether its bytes are read.
     pub fn reads(&self) -> bool {
         matches!(self.effect, Effect::Read | Effect::ReadWrite)
     }
 
-    /// Do its bytes change?
+    /// Whether its bytes change.
     pub fn writes(&self) -> bool {
         matches!(self.effect, Effect::Write | Effect::ReadWrite | Effect::Scratch)
     }
 }
 
-/// What becomes of the operands.
+/// The effects on the operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effects {
     /// The tile operands, in the order of [`Inst::tiles`].
     pub tiles: SmallVec<[Touch; 4]>,
-    /// How the destination is bound to storage.
+    /// The binding of the destination to storage.
     pub binds: Option<Bind>,
 }
 
 impl Effects {
-    /// Does the instruction move or change bytes at all? Views do not: sharing storage is what they are for.
+    /// Whether the instruction moves or changes bytes at all. Views do not: their purpose is to share storage.
     pub fn moves(&self) -> bool {
         self.tiles.iter().any(|t| !matches!(t.effect, Effect::View | Effect::Unused))
     }
 }
 
-/// What an instruction does with its operands.
+/// The effects of an instruction on its operands.
 pub fn effects(inst: &Inst) -> Effects {
     let binds = inst.op.binds(inst.profile);
     let only_names = binds.is_some_and(Bind::only_names);
@@ -73,7 +73,7 @@ pub fn effects(inst: &Inst) -> Effects {
     Effects { tiles: tiles.collect(), binds }
 }
 
-/// How many elements the sources of data hold together, as far as the instruction looks.
+/// The total number of elements of the data sources, as far as the instruction reads them.
 fn sources(inst: &Inst, form: Option<&FormInfo>) -> Option<u64> {
     let data = inst.tiles.iter().filter(|t| matches!(t.role, Role::Src | Role::Src0 | Role::Src1));
     data.map(|arg| {

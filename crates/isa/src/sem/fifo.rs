@@ -26,7 +26,7 @@ impl Core {
         }
     }
 
-    /// Has a core of this kind the pipe (isa/structure.md 4)?
+    /// Whether a core of this kind has the pipe (isa/structure.md 4).
     pub const fn has(self, pipe: Pipe) -> bool {
         match pipe {
             Pipe::S | Pipe::Mte2 | Pipe::Mte3 => true,
@@ -59,8 +59,8 @@ impl Dir {
     }
 }
 
-/// What an instruction does with FIFOs. A kind of core or a direction is said where the mnemonic says it; the lower form
-/// takes it from the code that it stands in.
+/// The effect of an instruction on FIFOs. A kind of core or a direction is present if the mnemonic names it; the lower
+/// form takes it from the surrounding code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fifo {
     /// Memory for the slots of one direction, on the consumer.

@@ -1,4 +1,5 @@
-//! What happens to a value on its way out of an accumulator (fixpipe.md 4): convert or quantize, then ReLU, then store.
+//! The conversion of a value on its way out of an accumulator (fixpipe.md 4): convert or quantize, then ReLU, then
+//! store.
 
 use crate::codec::{Overflow, QuantParam};
 use crate::elem::Elem;

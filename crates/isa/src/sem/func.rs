@@ -1,4 +1,4 @@
-//! What an element becomes: the one definition, slow and exact, that every kernel is a faster twin of.
+//! Functions of elements: the one definition, slow and exact, that every kernel is a faster twin of.
 
 use super::{Fixpipe, Reduced, Rounding, Saturation, convert, cvt, math, matrix};
 use crate::codec::{Number, Overflow, QuantParam};
@@ -16,9 +16,9 @@ pub enum Func {
     Convert,
     /// Converted as TCVT does (isa/elementwise.md 5).
     Cvt {
-        /// How a value between two neighbours is rounded.
+        /// The rounding of a value between two neighbours.
         rounding: Rounding,
-        /// What happens beyond the ends of the type; left out, the pair of types decides.
+        /// The treatment of values beyond the ends of the type; if absent, the pair of types decides.
         saturation: Option<Saturation>,
     },
     /// Out of an accumulator, with a quantization parameter or without (fixpipe.md 4).
@@ -28,7 +28,7 @@ pub enum Func {
         hardware_rounding: bool,
         /// Whether infinities saturate, too, and NaN becomes 0.
         saturate_inf: bool,
-        /// How the second argument is read, where there is one.
+        /// The interpretation of the second argument, if there is one.
         quant: Option<Quant>,
     },
     /// `x + f(y)`, f that of [`Func::Fixpipe`]: a store that adds (isa/memory.md 3).
@@ -39,7 +39,7 @@ pub enum Func {
         hardware_rounding: bool,
         /// Whether infinities saturate, too, and NaN becomes 0.
         saturate_inf: bool,
-        /// How the third argument is read, where there is one.
+        /// The interpretation of the third argument, if there is one.
         quant: Option<Quant>,
     },
     /// `|x|`: a float loses its sign bit.
@@ -97,7 +97,7 @@ pub enum Func {
     Axpy,
     /// `x · y + z`, rounded to the element type after each operation (cpp.md 6.1).
     MulThenAdd {
-        /// Is it zero where it is negative?
+        /// Whether negative results become zero.
         relu: bool,
     },
     /// `x + y` or `x - y`, zero where it is negative, as the nearest element of the other type, clamped (cpp.md 6.1).
@@ -106,7 +106,7 @@ pub enum Func {
     },
     /// `(x + y) · z` with a sum of i32, as f16, zero where it is negative (cpp.md 6.1).
     AddDequantizeRelu {
-        /// Does what is beyond f16 become its largest number?
+        /// Whether values beyond f16 become its largest number.
         saturates: bool,
     },
     /// `s + x · y`, rounded once; f32 factors may be rounded before (isa/matrix.md 5).
@@ -121,7 +121,7 @@ pub enum Func {
     Compare(Cmp),
     /// Bit `bit` of the first argument picks the second, where it is 1, or the third.
     Select {
-        /// Which bit of the mask byte.
+        /// The bit of the mask byte.
         bit: u8,
     },
     /// The place of the first greatest or least of some elements, or that element (isa/reduce.md 5).
@@ -133,7 +133,7 @@ pub enum Func {
     },
 }
 
-/// How a quantization parameter is read (fixpipe.md 3).
+/// The interpretation of a quantization parameter (fixpipe.md 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quant {
     /// One for all columns, with its whole scale.
@@ -164,8 +164,8 @@ enum NoValue {
     ByZero,
 }
 
-/// The arguments of a function and the type of its result: which domain a function is defined on, said by the name of the
-/// method that computes it. On any other domain, and with any other number of arguments, it is not defined.
+/// The arguments of a function and the type of its result. The method that computes a function names the domain on
+/// which the function is defined. On any other domain, and with any other number of arguments, it is not defined.
 struct Call<'a> {
     to: Elem,
     args: &'a [Typed],
@@ -449,7 +449,7 @@ impl Func {
         Some(convert(state, to, folded?))
     }
 
-    /// What a fold starts as: what changes nothing. There is none for a function that nothing is folded by.
+    /// The initial value of a fold: the neutral element. `None` for a function that is not used in folds.
     pub fn start(self, state: Elem) -> Option<u64> {
         let end = |number: Number, infinity: f64| match state.is_float() {
             true => state.encode_f64(infinity, Overflow::Infinity),

@@ -8,7 +8,7 @@ use crate::inst::{Inst, QuantType};
 use crate::ops::{AttrName, Form, Role};
 use smallvec::SmallVec;
 
-/// So many rows and columns from the first element on.
+/// The given number of rows and columns, from the first element on.
 fn top([rows, cols]: [u64; 2]) -> Rect {
     Rect { row: 0, col: 0, rows, cols }
 }
@@ -58,7 +58,7 @@ pub fn random(inst: &Inst) -> Steps {
     made(inst, Routing::Random(Random { key, counter, rounds: inst.attrs.int(AttrName::Rounds)? as u32 }))
 }
 
-/// Which byte THISTOGRAM counts: the one that is named, else the highest or the lowest (isa/irregular.md 3).
+/// The byte that THISTOGRAM counts: the one that is named, else the highest or the lowest (isa/irregular.md 3).
 pub fn counted_byte(inst: &Inst) -> Option<i128> {
     let size = inst.tile(Role::Src)?.tile.elem.size()?;
     let named = inst.attrs.get(AttrName::Byte).and(inst.attrs.int(AttrName::Byte));

@@ -74,7 +74,7 @@ pub fn scaled(p: f32, n: f32) -> f32 {
     p * f32::from_bits(first) * f32::from_bits(second)
 }
 
-/// Is it positive, finite and not subnormal?
+/// Whether it is positive, finite and not subnormal.
 #[inline(always)]
 pub fn is_usual(x: f32) -> bool {
     x.to_bits().wrapping_sub(0x0080_0000) < 0x7F00_0000
@@ -153,7 +153,7 @@ pub fn rsqrt(x: f32) -> f32 {
 /// The bits of 2^126, from which on the square of a root is subnormal.
 const ROOTS_END: u32 = 0x7E80_0000;
 
-/// Is it positive, not subnormal, and below 2^126?
+/// Whether it is positive, not subnormal, and below 2^126.
 #[inline(always)]
 pub fn has_usual_root(x: f32) -> bool {
     x.to_bits().wrapping_sub(0x0080_0000) < ROOTS_END - 0x0080_0000
@@ -178,10 +178,10 @@ pub fn rsqrt_from(x: f32, guess: u32) -> f32 {
 
 const RSQRT: [f32; 3] = [0.499_999_94, 0.375_043_42, 0.313_058_82];
 
-/// Where the last bit of the exponent and the first four of the mantissa are.
+/// The position of the last bit of the exponent and the first four of the mantissa.
 pub const RSQRT_INDEX: u32 = 19;
 
-/// What to take half of the bits from, for the smallest error in each sixteenth of two binades.
+/// The minuend from which half of the bits are subtracted, for the smallest error in each sixteenth of two binades.
 pub const RSQRT_GUESS: [u32; 32] = [
     0x5F34_5000,
     0x5F33_2800,
@@ -224,8 +224,8 @@ pub fn pow(x: f32, y: f32) -> f32 {
     let l = log_f64(f64::from(size));
     let l = if size == f32::INFINITY { f64::INFINITY } else { l };
     let l = if size == 0.0 { f64::NEG_INFINITY } else { l };
-    // Where the result is finite the product is at most 104, so its relative error of 2^-50 is 2^-43.3 in the result,
-    // to which exp_f64 adds little: ε < 2^-43. Infinite products are the right ones.
+    // If the result is finite, the product is at most 104. Its relative error of 2^-50 is then 2^-43.3 in the result,
+    // to which exp_f64 adds little: ε < 2^-43. Infinite products are correct.
     let power = exp_f64(f64::from(y) * l) as f32;
 
     // From 2^24 on every f32 is an even integer; below, the adder rounds to the nearest one.
@@ -310,8 +310,8 @@ fn exp_f64(x: f64) -> f64 {
     // e^-110 is below half of the smallest f32, e^90 above the largest.
     let x = if x < -110.0 { -110.0 } else { x };
     let x = if x > 90.0 { 90.0 } else { x };
-    // x = k·ln 2 + r with |r| ≤ ln 2 / 2 and a bit. k·HIGH is exact, and so is the difference: both
-    // are multiples of 2^-54 or k = 0. What LOW misses is below 2^-97.
+    // x = k·ln 2 + r with |r| ≤ ln 2 / 2 and a bit. k·HIGH is exact, and so is the difference: both are multiples of
+    // 2^-54 or k = 0. The error of LOW is below 2^-97.
     let sum = x * std::f64::consts::LOG2_E + ROUNDER;
     let k = sum - ROUNDER;
     let r = (x - k * LN2_HIGH) - k * LN2_LOW;

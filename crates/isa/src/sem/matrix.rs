@@ -8,13 +8,13 @@ use crate::profile::Profile;
 use crate::sem::Sem;
 use smallvec::SmallVec;
 
-/// How many k share a scale (isa/matrix.md 3).
+/// The number of k that share a scale (isa/matrix.md 3).
 pub const SCALE_BLOCK: u64 = 32;
 
-/// How f32 operands of products are rounded before use (isa/matrix.md 5): arithmetic on their encoding.
+/// The rounding of f32 operands of products before use (isa/matrix.md 5): arithmetic on their encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reduced {
-    /// How many low bits of the mantissa are dropped.
+    /// The number of low bits of the mantissa that are dropped.
     pub dropped: u8,
     /// Whether ties go to an even last bit; else away from zero.
     pub to_even: bool,
@@ -48,8 +48,8 @@ impl Reduced {
     }
 }
 
-/// What later products read of SETHF32MODE or SETTF32MODE; what is left out is its default, whatever was set before.
-/// Nothing on a profile that ignores it.
+/// The attributes of SETHF32MODE or SETTF32MODE that later products read. An attribute that is left out has its
+/// default, whatever was set before. `None` on a profile that ignores the instruction.
 pub fn f32_mode(op: Opcode, profile: Profile, given: &Attrs) -> Option<Attrs> {
     let Sem::RoundsF32 { on, .. } = op.info().sem else { return None };
     let mut attrs = given.clone();
@@ -88,7 +88,7 @@ pub(super) fn contract(inst: &Inst, plus: Option<(Role, At)>, scaled: bool) -> S
     let mut all = Vec::new();
     let extent = valid(inst, d)?;
     if let Some(acc) = inst.tile_index(Role::Acc).filter(|_| extent != [m, n]) {
-        // What the product does not reach is the accumulator's.
+        // Elements outside the product are the accumulator's.
         all.push(copy(extent, (acc, Map::SAME), (d, Map::SAME)));
     }
     if inst.profile.is_npu() && m > 0 && n > 0 {
@@ -122,7 +122,7 @@ pub fn add_once(s: f32, p: f64) -> f32 {
     let sum = s + p;
     let back = sum - s;
     let error = (s - (sum - back)) + (p - back);
-    // What does not end in an odd bit moves toward the exact sum.
+    // A sum that does not end in an odd bit moves toward the exact sum.
     let bits = sum.to_bits();
     if error == 0.0 || !sum.is_finite() || bits & 1 == 1 {
         return sum as f32;
@@ -131,7 +131,7 @@ pub fn add_once(s: f32, p: f64) -> f32 {
     f64::from_bits(if away { bits + 1 } else { bits - 1 }) as f32
 }
 
-/// Where the scales of an operand at this address lie (isa/matrix.md 3).
+/// The address of the scales of an operand at this address (isa/matrix.md 3).
 pub const fn scale_address(operand: u64) -> u64 {
     operand >> 4
 }

@@ -1,9 +1,9 @@
-//! What an instruction does.
+//! The meaning of instructions.
 //!
-//! The row of an instruction says what *kind* of thing it does ([`Sem`]); [`steps`] turns that, for one instruction whose
-//! values are known, into a short list of regular [`Step`]s over index maps. The simulator lowers them to nests, the
-//! verifier derives `overlap` and `footprint` from them, and so on: none of them knows instructions. What becomes of an
-//! element is [`Func::eval`], the one definition that kernels are compared with.
+//! The row of an instruction gives the *kind* of its meaning ([`Sem`]). [`steps`] turns that, for one instruction
+//! whose values are known, into a short list of regular [`Step`]s over index maps. The simulator lowers them to nests,
+//! the verifier derives `overlap` and `footprint` from them, and so on: none of them has code for individual
+//! instructions. [`Func::eval`] is the function of elements, the one definition that kernels are compared with.
 
 mod convert;
 mod cpp_only;
@@ -62,7 +62,7 @@ use crate::ops::{Order, Role};
 /// The steps of an instruction whose values are known.
 pub type Steps = Option<Vec<Step>>;
 
-/// What an instruction does, as its row says it.
+/// The meaning of an instruction, as its row gives it.
 #[derive(Clone, Copy, Debug)]
 pub enum Sem {
     /// Elements move, by index maps alone.
@@ -76,7 +76,7 @@ pub enum Sem {
     /// `dst(i, j) = func(src0, src1)` over dst's valid region, where one source has one value, or one block, for each row
     /// or one value for each column; without an operation, src(i, 0) or src(0, j).
     Expand {
-        /// What the values are for.
+        /// The axis that has one value each.
         each: Axis,
         func: Func,
     },
@@ -84,16 +84,16 @@ pub enum Sem {
     Fold {
         /// Whether each row or each column has a result.
         each: Axis,
-        /// What one more element makes of it.
+        /// The function that adds one more element to the result.
         func: Func,
     },
     /// `dst(i, j) = plus + Σk a(i, k) · b(k, j)`, in rising k.
     Contract {
-        /// What the sum starts with, and which element of it belongs to (i, j); +0 without one.
+        /// The operand that the sum starts with, and its element that belongs to (i, j); +0 without one.
         plus: Option<(Role, At)>,
-        /// Have the factors scales, one for each 32 k (isa/matrix.md 3)?
+        /// Whether the factors have scales, one for each 32 k (isa/matrix.md 3).
         scaled: bool,
-        /// Is a one row (isa/matrix.md 4)?
+        /// Whether a is one row (isa/matrix.md 4).
         one_row: bool,
     },
     /// An operation where both sources are valid, a copy where one is.
@@ -121,7 +121,7 @@ pub enum Sem {
     RoundsF32 {
         /// Elsewhere it has no effect.
         on: crate::profile::Profiles,
-        /// How many bits of the mantissa are dropped.
+        /// The number of bits of the mantissa that are dropped.
         dropped: u8,
     },
     /// A part of a FIFO between cores.
@@ -135,7 +135,7 @@ pub enum Sem {
 }
 
 impl Sem {
-    /// Does the instruction write elements, of tiles or of global memory?
+    /// Whether the instruction writes elements, of tiles or of global memory.
     pub const fn computes(&self) -> bool {
         matches!(
             self,
@@ -151,7 +151,8 @@ impl Sem {
     }
 }
 
-/// Which element of an operand belongs to point (i, j) of the domain: a broadcast is an index map, not an instruction.
+/// The element of an operand that belongs to point (i, j) of the domain: a broadcast is an index map, not an
+/// instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum At {
     Same,
@@ -168,7 +169,7 @@ impl At {
     }
 }
 
-/// What a fold has one result for.
+/// The axis along which there is one result, or one value, each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
     /// Each row, in column 0 of the destination.

@@ -1,9 +1,10 @@
-//! How functions are written, in messages and in formulas.
+//! The notation of functions, in messages and in formulas.
 
 use super::Func;
 use crate::inst::Cmp;
 
-/// How tightly what a formula consists of binds, the loosest first: operators of one row bind alike, and to the left.
+/// The operators by precedence, the loosest first: operators of one row have one precedence, and associate to the
+/// left.
 const OPERATORS: [&[&str]; 8] = [
     &["<", "<=", ">", ">=", "==", "!="],
     &["|"],
@@ -15,10 +16,10 @@ const OPERATORS: [&[&str]; 8] = [
     &["~"],
 ];
 
-/// What a call, a name or a number binds like.
+/// The precedence of a call, a name or a number.
 pub const TIGHT: usize = OPERATORS.len();
 
-/// How tightly an operator binds.
+/// The precedence of an operator.
 fn binds(operator: &str) -> Option<usize> {
     OPERATORS.iter().position(|row| row.contains(&operator))
 }
@@ -63,8 +64,8 @@ impl Func {
         }
     }
 
-    /// How it is written: a formula of its arguments `x`, `y` and `z`. A function of any number of arguments, and a fold,
-    /// are written as a call of the name that [`Func::word`] is.
+    /// Its notation: a formula of its arguments `x`, `y` and `z`. A function of any number of arguments, and a fold,
+    /// are written as a call of the name [`Func::word`].
     pub fn notation(self) -> &'static str {
         match self {
             Func::Bits => "x",

@@ -10,7 +10,7 @@ const SHIFT: &str =
     "the low log2(W) bits of the count are used: one of W or more, or a negative one, is reduced modulo W";
 
 impl Func {
-    /// What the function does at the edges, one fact each.
+    /// The behaviour of the function in edge cases, one fact each.
     pub const fn notes(self) -> &'static [&'static str] {
         match self {
             Func::Abs => &[

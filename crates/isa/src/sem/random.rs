@@ -9,7 +9,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The word of element (i, j) of a tile with so many valid columns (isa/irregular.md 5).
+    /// The word of element (i, j) of a tile with `cols` valid columns (isa/irregular.md 5).
     ///
     /// ```
     /// use tessera_isa::sem::Random;

@@ -1,8 +1,8 @@
-//! Where data decides: the bytes that a step moves and makes, once its data is known (isa/irregular.md).
+//! Data-dependent steps: the bytes that a step moves and makes, once its data is known (isa/irregular.md).
 //!
-//! [`routes`] is the one definition of these instructions. Whoever runs, checks or follows them asks it with the data of
-//! the moment: what is moved keeps its definedness and its origin, what is made is a value. Nothing is written before
-//! all of it is known, so an index that is out of range leaves everything as it was.
+//! [`routes`] is the one definition of these instructions. Code that runs, checks or follows them calls it with the
+//! current data. Bytes that are moved keep their definedness and their provenance; bytes that are made are values.
+//! Nothing is written before all of it is known, so an index that is out of range leaves everything as it was.
 
 use super::func::{best, compare};
 use super::records::{Record, before, merge};
@@ -19,12 +19,12 @@ use smallvec::SmallVec;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Routed {
     pub how: Routing,
-    /// Which elements of which tiles may be read.
+    /// The elements that may be read, by tile.
     pub reads: SmallVec<[(usize, Rect); 4]>,
     pub writes: SmallVec<[(usize, Rect); 2]>,
 }
 
-/// How data, or the place alone, decides.
+/// The way in which data, or the place alone, decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Routing {
     /// Consecutive integers in row 0.
@@ -44,11 +44,11 @@ pub enum Routing {
     },
     /// Indices of what matches a value, and how many there are.
     Compare {
-        /// How elements meet the value.
+        /// The comparison of elements with the value.
         cmp: Cmp,
         /// The value, as an element of src.
         bits: u64,
-        /// What is added to the indices.
+        /// The number that is added to the indices.
         offset: i128,
     },
     /// Blocks of 32 bytes by offset.
@@ -72,7 +72,7 @@ pub enum Routing {
 }
 
 impl Routing {
-    /// Does element (i, j) of every destination come from elements (i, j) alone, so that it may work in place?
+    /// Whether element (i, j) of every destination depends on elements (i, j) alone, so that it may work in place.
     pub fn is_by_element(self) -> bool {
         matches!(self, Routing::Pick { .. })
     }
@@ -95,33 +95,33 @@ impl Routing {
 pub struct Route {
     pub dst: usize,
     pub to: i64,
-    /// How many bytes, at most 8 of a value.
+    /// The number of bytes, at most 8 of a value.
     pub len: u64,
     pub from: From,
 }
 
-/// What bytes become.
+/// The source of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
-    /// Those of a tile, from a byte on.
+    /// The bytes of a tile, from a byte on.
     Tile(usize, i64),
     /// A value, lowest byte first.
     Value(u64),
     Undefined,
 }
 
-/// What a step comes to with its data; later routes win.
+/// The routes of a step with its data; later routes take precedence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routes {
     pub all: Vec<Route>,
-    /// What there is to say about the data, though it is in order.
+    /// A warning about data that is legal.
     pub warning: Option<Box<Fault>>,
 }
 
-/// The bits of a tile's bytes from an offset on, so many of them, where all are defined.
+/// Reads the given number of bits of a tile's bytes from an offset on, if all are defined.
 pub type Read<'a> = &'a dyn Fn(usize, i64, u64) -> Option<u64>;
 
-/// What a step comes to with this data.
+/// The routes of a step with this data.
 pub fn routes(inst: &Inst, how: Routing, read: Read<'_>) -> Result<Routes, Box<Fault>> {
     let mut data = Data { inst, read, routes: Routes::default() };
     data.route(how).unwrap_or_else(|| Err(Box::new(Fault::new("operand-count", "an operand is missing"))))?;

@@ -1,4 +1,5 @@
-//! Steps: what an instruction does, as data. Whoever runs, checks or follows instructions reads these and no opcode.
+//! Steps: the meaning of an instruction, as data. Code that runs, checks or follows instructions reads these and no
+//! opcode.
 
 use super::{Func, Img2col, Routed, Table};
 use crate::elem::Elem;
@@ -88,7 +89,7 @@ pub struct Apply {
     /// Extents of i and j.
     pub extent: [u64; 2],
     pub dst: (Side, Map),
-    /// What the function takes, in its order.
+    /// The arguments of the function, in its order.
     pub args: SmallVec<[Arg; 2]>,
 }
 
@@ -112,7 +113,7 @@ impl Apply {
 /// order, and `dst(i, j) = s`, rounded to its type where `s` is wider ([`Func::state`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduce {
-    /// What one more element makes of `s`.
+    /// The function that adds one more element to `s`.
     pub func: Func,
     /// Extents of i, j and k.
     pub extent: [u64; 3],
@@ -120,9 +121,9 @@ pub struct Reduce {
     pub dst: (usize, Map<3>),
     /// The element that `s` starts as, where it does not start as +0; k does not count.
     pub start: Option<(usize, Map<3>)>,
-    /// What the function takes after `s`.
+    /// The arguments of the function after `s`.
     pub args: SmallVec<[(usize, Map<3>); 2]>,
-    /// What it takes after those, one for each block of k: the third index is `k / 32` (isa/matrix.md 3).
+    /// The arguments after those, one for each block of k: the third index is `k / 32` (isa/matrix.md 3).
     pub scales: Option<[(usize, Map<3>); 2]>,
 }
 
@@ -145,12 +146,12 @@ impl Rect {
         }
     }
 
-    /// Does the rectangle leave a declared area?
+    /// Whether the rectangle leaves a declared area.
     pub fn leaves(self, rows: u64, cols: u64) -> bool {
         self.row.saturating_add(self.rows) > rows || self.col.saturating_add(self.cols) > cols
     }
 
-    /// Has it no elements?
+    /// Whether it has no elements.
     pub fn is_empty(self) -> bool {
         self.rows == 0 || self.cols == 0
     }
@@ -177,11 +178,11 @@ pub enum Step {
     /// Eight results of a function are one byte: byte k of dst, counted through the first `row_bytes` bytes of each of its
     /// rows, is `func(args(i, 8·b) …, args(i, 8·b + 7) …)` with `k = i · ceil(columns / 8) + b` (isa/elementwise.md 4).
     Pack {
-        /// What eight pairs of elements become.
+        /// The function of eight pairs of elements.
         func: Func,
         /// Rows and columns of the domain.
         extent: [u64; 2],
-        /// What the function takes for each element.
+        /// The arguments of the function for each element.
         args: [Arg; 2],
         dst: usize,
         /// Bytes of a row of the mask that count.
@@ -201,7 +202,7 @@ pub enum Step {
     Routed(Routed),
     /// Rows or elements of the view by index (isa/memory.md 5).
     Table(Table),
-    /// Row by row, so many columns of the first source and then of the second as the index tiles say (ops.md 6).
+    /// Row by row: columns of the first source and then of the second, as many as the index tiles say (ops.md 6).
     Join,
     /// A rectangle becomes a value.
     Fill {
@@ -219,7 +220,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Does the step read, write or clobber this tile?
+    /// Whether the step reads, writes or clobbers this tile.
     pub fn touches(&self, tile: usize) -> bool {
         match self {
             Step::Clobber { dst, .. } | Step::Fill { dst, .. } | Step::LoadConv { dst, .. } => *dst == tile,

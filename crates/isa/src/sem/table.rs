@@ -6,7 +6,7 @@ use crate::inst::{Coalesce, GatherOob, Inst, ScatterAtomic, ScatterOob};
 use crate::ops::Role;
 use smallvec::SmallVec;
 
-/// What happens with an index beyond the table.
+/// The treatment of an index beyond the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Beyond {
     Refused,
@@ -19,7 +19,7 @@ pub enum Beyond {
     Skipped,
 }
 
-/// Where an index leads.
+/// The result of looking up an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Found {
     /// To this row or element of the table.
@@ -34,16 +34,16 @@ pub struct Table {
     pub data: usize,
     pub idx: usize,
     pub scatters: bool,
-    /// What combines an element with what is there, where something does.
+    /// The function that combines an element with the old one, if there is one.
     pub combine: Option<Func>,
-    /// Does an index mean a row?
+    /// Whether an index means a row.
     pub by_row: bool,
     /// Rows and columns of the data.
     pub extent: [u64; 2],
     /// Rows and columns of the tile of indices.
     pub indices: [u64; 2],
     pub columns: u64,
-    /// How many rows or elements it has.
+    /// The number of rows or elements of the table.
     pub capacity: u64,
     pub beyond: Beyond,
 }
@@ -96,7 +96,7 @@ pub fn table(inst: &Inst) -> Steps {
 }
 
 impl Table {
-    /// How many indices count: one for each row, or for each element.
+    /// The number of indices that count: one for each row, or for each element.
     pub fn count(&self) -> u64 {
         match self.extent {
             // Nothing moves, so nothing is looked up.
@@ -106,13 +106,13 @@ impl Table {
         }
     }
 
-    /// Where index `n` of those that count stands in the tile of indices.
+    /// The position in the tile of indices of index `n` among those that count.
     pub fn index_at(&self, n: u64) -> (u64, u64) {
         let cols = self.indices[1].max(1);
         (n / cols, n % cols)
     }
 
-    /// Where an index leads; `None` where it is an error.
+    /// Looks up an index; `None` if it is an error.
     ///
     /// ```
     /// use tessera_isa::sem::{Beyond, Found, Table};
@@ -177,7 +177,7 @@ impl Table {
         last_of_each(points.iter().copied(), key)
     }
 
-    /// Does the second of two follow the first, on both sides?
+    /// Whether the second of two follows the first, on both sides.
     fn continues(&self, two: &[([u64; 2], Found)]) -> bool {
         let [(a, x), (b, y)] = two else { return false };
         let next = match (x, y) {

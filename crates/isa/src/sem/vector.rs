@@ -87,7 +87,7 @@ pub fn compare(inst: &Inst) -> Steps {
     Some(vec![Step::Pack { func: Func::Compare(inst.attrs.cmp()?), extent, args, dst: d, row_bytes }])
 }
 
-/// Does the instruction write its mask byte after byte, through the valid region (isa/elementwise.md 4)?
+/// Whether the instruction writes its mask byte after byte, through the valid region (isa/elementwise.md 4).
 pub fn mask_is_dense(inst: &Inst) -> bool {
     inst.profile != Profile::A2a3 && inst.tile(Role::Mask).is_none() && inst.has_scalar(Role::Scalar)
 }
@@ -143,7 +143,7 @@ pub(super) fn fold(inst: &Inst, each: Axis, func: Func) -> Steps {
     Some(all)
 }
 
-/// The 32-byte blocks that a2a3 writes where it writes so many rows and columns.
+/// The 32-byte blocks that a2a3 writes around `rows` rows and `cols` columns.
 fn blocks(inst: &Inst, dst: usize, [rows, cols]: [u64; 2]) -> impl Iterator<Item = Step> + use<> {
     let tile = inst.tiles.get(dst).map(|t| &t.tile).filter(|_| inst.profile == Profile::A2a3 && rows > 0 && cols > 0);
     tile.map(|t| {
@@ -171,7 +171,7 @@ pub(super) fn expand(inst: &Inst, each: Axis, func: Func) -> Steps {
     }
     let full = full_operand(inst)?;
     let other = if full == Role::Src0 { Role::Src1 } else { Role::Src0 };
-    // How many columns of the broadcast operand count: one, or a block that is repeated along the row.
+    // The number of columns of the broadcast operand that count: one, or a block that is repeated along the row.
     let columns = match each {
         Axis::Row if inst.attrs.src1_col() != Some(1) => inst.tile(other)?.valid[1]?,
         _ => 1,
@@ -196,8 +196,8 @@ pub(super) fn expand(inst: &Inst, each: Axis, func: Func) -> Steps {
     Some(all)
 }
 
-/// Which operand of an expansion is full: src0 where its valid region is dst's and, on hardware, its rows lie one after
-/// the other; else src1 (isa/reduce.md 2).
+/// The full operand of an expansion: src0 if its valid region is dst's and, on hardware, its rows are contiguous; else
+/// src1 (isa/reduce.md 2).
 pub fn full_operand(inst: &Inst) -> Option<Role> {
     let (dst, first) = (inst.dst()?, inst.tile(Role::Src0)?);
     let in_rows = !inst.profile.is_npu() || first.tile.layout_name() == crate::tile::LayoutName::Nd;

@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::tile::{LayoutName, Loc, SLayout, Tile};
 use smallvec::SmallVec;
 
-/// Which window an instruction names: none, one of its source or one of its destination.
+/// The window that an instruction names: none, one of its source or one of its destination.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Window {
     Whole,
@@ -47,7 +47,7 @@ fn window(inst: &Inst, which: Window, dst_role: Role, at: [u64; 2]) -> Steps {
     let extract = which == Window::OfSource;
     let (from, to) = if extract { (at, [0, 0]) } else { ([0, 0], at) };
     let (halves_m, halves_n) = inst.dual_division();
-    // What one core writes: TEXTRACT takes its size from the destination, the others from the source.
+    // The size of one core's write: TEXTRACT takes it from the destination, the others from the source.
     let [rows, cols] = if extract {
         valid(inst, d)?
     } else {
@@ -81,8 +81,8 @@ fn window(inst: &Inst, which: Window, dst_role: Role, at: [u64; 2]) -> Steps {
     Some(all)
 }
 
-/// What happens to an element on its way, and the parameter that it takes. That of column j of the window is
-/// `fp[j]`, or `fp[first + j]` where the window is the source's.
+/// The function of an element on its way, and its parameter. The parameter of column j of the window is `fp[j]`, or
+/// `fp[first + j]` if the window is the source's.
 fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Func, Option<Arg>) {
     let on_hardware = inst.profile != Profile::Cpu;
     if inst.is_fixpipe() {
@@ -103,7 +103,7 @@ fn value(inst: &Inst, which: Window, src: &Tile, dst: &Tile, first: u64) -> (Fun
     (Func::Bits, None)
 }
 
-/// What an element of an accumulator becomes (fixpipe.md 4), and its parameter: that of column j is `fp[first + j]`.
+/// The function of an accumulator's element (fixpipe.md 4), and its parameter: that of column j is `fp[first + j]`.
 pub(super) fn out_of_acc(inst: &Inst, src: &Tile, to: Elem, first: u64) -> (Func, Option<Arg>) {
     let fp = inst
         .tile_index(Role::Fp)

@@ -8,7 +8,7 @@ use std::num::FpCategory;
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::elem::Elem;
 
-/// How the middle between two values rounds.
+/// The rounding of the middle between two values.
 #[derive(Clone, Copy, PartialEq)]
 enum Tie {
     EvenCode,

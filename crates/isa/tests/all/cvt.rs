@@ -124,7 +124,8 @@ fn scale(to: Elem) -> Scale {
 fn compare(v: Number, number: f64) -> Ordering {
     match v {
         Number::Float(v) => v.total_cmp(&number),
-        // Where integers are not held the numbers are integers; where numbers have fractions both fit.
+        // If an f64 cannot hold the integers, the numbers are integers; if the numbers have fractions, an f64 holds
+        // both.
         Number::Int(v) if number.fract() == 0.0 => v.cmp(&(number as i128)),
         Number::Int(v) => (v as f64).total_cmp(&number),
     }
@@ -144,7 +145,7 @@ fn neighbours(v: Number, values: &[f64]) -> (usize, usize, Ordering) {
     (above - 1, above, middle)
 }
 
-/// Which of two neighbours a mode picks, `low` being nearer to zero.
+/// The neighbour that a mode picks, `low` being nearer to zero.
 fn pick(mode: Rounding, negative: bool, (low, high, middle): (i128, i128, Ordering)) -> i128 {
     let even = if low % 2 == 0 { low } else { high };
     match mode {

@@ -1,4 +1,4 @@
-//! What an element becomes, by hand.
+//! Functions of elements, compared with values by hand.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -97,8 +97,8 @@ fn integers_wrap_in_the_width_of_the_result() {
     assert_eq!(Func::Add.eval(Elem::U32, &[(Elem::U32, 5), (Elem::U16, 0xFFFF)]), Some(0x1_0004));
 }
 
-/// What a signature makes legal is defined: for every row whose function the table names, on every profile and in every form,
-/// and for every combination of element types that the signature lists.
+/// Every legal signature has a defined result: for every row whose function the table names, on every profile and in
+/// every form, and for every combination of element types that the signature lists.
 #[test]
 fn what_the_table_makes_legal_is_defined() {
     let mut asked = 0;

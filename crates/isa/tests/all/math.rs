@@ -15,7 +15,7 @@ type Function = (&'static str, fn(f32) -> f32, fn(f64) -> f64);
 const FUNCTIONS: [Function; 3] =
     [("exp", |x| exp(x), f64::exp), ("log", |x| log(x), f64::ln), ("rsqrt", |x| rsqrt(x), |x| 1.0 / x.sqrt())];
 
-/// How many codes lie from one value of a type to the other: both zeros are one; a NaN is only near to itself.
+/// The number of codes from one value of a type to the other: both zeros are one; a NaN is only near to itself.
 fn distance(elem: Elem, x: u64, y: u64) -> u64 {
     let sign = 1 << (elem.bits() - 1);
     let place = |bits: u64| if bits & sign != 0 { -((bits ^ sign) as i64) } else { bits as i64 };

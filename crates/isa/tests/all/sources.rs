@@ -12,7 +12,7 @@ fn headings(file: &str) -> Option<Vec<String>> {
     Some(text.lines().filter(|l| l.starts_with('#')).map(|l| l.trim_start_matches(['#', ' ']).to_string()).collect())
 }
 
-/// What is wrong with `ops.md 3.2 and 3.4; PTO ISA, TINSERT page, A5 checks`.
+/// The fault in a source such as `ops.md 3.2 and 3.4; PTO ISA, TINSERT page, A5 checks`.
 fn fault(source: &str) -> Option<String> {
     let (mut page, mut found) = (None, false);
     for part in source.split(';').map(str::trim) {

@@ -13,7 +13,7 @@ use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType};
 use toml::{Table, Value};
 
-/// What later versions add to rows (isa/today.md).
+/// The additions of later versions to rows (isa/today.md).
 static TODAY: LazyLock<Table> = LazyLock::new(|| include_str!("../../../../docs/spec/isa/today.toml").parse().unwrap());
 
 const FILES: [&str; 6] = ["elementwise", "scalar", "reduce", "matrix", "memory", "irregular"];
@@ -71,7 +71,7 @@ fn variants(row: &Table) -> Vec<Variant> {
     all
 }
 
-/// Does the specification's `types` take these?
+/// Whether the specification's `types` take these.
 fn takes(types: &Value, tiles: &[(Role, Elem)], irregular: bool) -> bool {
     let find = |name: &str| tiles.iter().find(|(r, _)| r.name() == name).map(|(_, e)| *e);
     let of = |name: &str| find(name).expect(name);
@@ -163,7 +163,7 @@ fn takes_irregular(table: &Table, tiles: &[(Role, Elem)]) -> bool {
     })
 }
 
-/// Where the operand may lie; nothing says anything of it without a list.
+/// The allowed locations of the operand; `None` if the specification does not list them.
 fn places(row: &Value, role: Role) -> Option<Vec<Loc>> {
     let words: Vec<&str> = match row {
         Value::Array(list) => list.iter().map(|v| v.as_str().unwrap()).collect(),
@@ -176,7 +176,7 @@ fn places(row: &Value, role: Role) -> Option<Vec<Loc>> {
 const MASKS: [(&str, Role); 4] =
     [("tcmp", Role::Dst), ("tcmps", Role::Dst), ("tsel", Role::Mask), ("tsels", Role::Mask)];
 
-/// Does the specification's `layout` take this tile as this operand?
+/// Whether the specification's `layout` takes this tile as this operand.
 fn laid_out(op: &str, row: &Value, role: Role, tile: &Tile) -> bool {
     let name = tile.layout_name();
     if MASKS.contains(&(op, role)) {
@@ -205,7 +205,7 @@ fn laid_out(op: &str, row: &Value, role: Role, tile: &Tile) -> bool {
     }
 }
 
-/// Does the table's attribute say what the specification's line says: name, words in order, what counts without it?
+/// Checks that the table's attribute agrees with the specification's line: name, words in order, default.
 fn is_attribute(name: AttrName, text: &str) {
     let (key, values) = text.split_once(" = ").unwrap();
     assert_eq!(name.name(), key);
@@ -215,7 +215,7 @@ fn is_attribute(name: AttrName, text: &str) {
         None => ("", values),
     };
     let listed: Vec<&str> = list.split(" | ").collect();
-    // What counts where the attribute is left out: the first word, but for isa/notes.md.
+    // The default if the attribute is left out: the first word, except in isa/notes.md.
     let usual = match key {
         "rmode" => Some("CAST_RINT"),
         "sat_mode" | "src1Col" | "src0eqdst" => None,
@@ -337,7 +337,7 @@ fn tuples(roles: &[Role], each: &mut impl FnMut(&[(Role, Elem)])) {
     }
 }
 
-/// Has the instruction a row that can be read by a program? Those of moves and of global memory refer to pages; those
+/// Whether the instruction has a row that a program can read. Rows of moves and of global memory refer to pages; rows
 /// of the matrix unit are compared in table_matrix.rs.
 fn is_compared(op: Opcode) -> bool {
     !op.info().by_flows() && !matches!(op.info().family, Family::Memory | Family::Matrix)

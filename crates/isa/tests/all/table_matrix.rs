@@ -55,7 +55,7 @@ fn tile(loc: Loc, elem: Elem, layout: &str, profile: Profile) -> Tile {
     Tile { blayout: *b, ..TileType::new(loc, elem, 64, 64).with_layout(*b, *s, *f).resolve(profile) }
 }
 
-/// What the specification asks of one operand's layout; nothing on cpu.
+/// The specification's requirement on one operand's layout; none on cpu.
 fn layout(on: &Table, role: Role) -> &str {
     match &on["layout"] {
         Value::String(_) => "ND",

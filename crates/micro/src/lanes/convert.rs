@@ -4,7 +4,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Rounding, Saturation, cvt};
 
-/// What a word of rounding means for a destination.
+/// The meaning of a rounding word for a destination.
 pub(super) fn rounding(word: &str, to: Elem) -> Rounding {
     match word {
         "A" => Rounding::Round,

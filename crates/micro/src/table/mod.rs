@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use tessera_isa::sem::Func;
 
-/// What the files of rows import.
+/// The imports of the files of rows.
 mod words {
     pub(super) use super::Gran::*;
     pub(super) use super::Kind::*;
@@ -23,7 +23,7 @@ mod words {
     pub(super) use tessera_isa::sem::Func;
 }
 
-/// Which memory a pointer points into.
+/// The memory that a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     Gm,
@@ -101,7 +101,7 @@ impl Space {
     }
 }
 
-/// Which lanes a register operand has.
+/// The lanes of a register operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// The row's type T; all operands of it have one type.
@@ -112,12 +112,12 @@ pub enum Lane {
     Idx,
 }
 
-/// Which granularity a mask operand has.
+/// The granularity of a mask operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gran {
-    /// That of the lanes of T, at most 32 bits.
+    /// The granularity of the lanes of T, at most 32 bits.
     ByLane,
-    /// That of the instruction's name.
+    /// The granularity in the instruction's name.
     ByName,
     B8,
     B32,
@@ -125,7 +125,7 @@ pub enum Gran {
     Free,
 }
 
-/// Which type a scalar operand has.
+/// The type of a scalar operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     I1,
@@ -138,7 +138,7 @@ pub enum Number {
     AnyScalar,
 }
 
-/// What an operand or a result is.
+/// The kind of an operand or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Reg(Lane),
@@ -150,9 +150,9 @@ pub enum Kind {
     ScalarOrReg,
     /// A word without quotes, or a pipe.
     Word,
-    /// So many operands between the parentheses of a group, at least and at most.
+    /// Operands between the parentheses of a group: their least and greatest number.
     Group(u8, u8),
-    /// Between so many and so many integers, one after the other.
+    /// Consecutive integers: their least and greatest number.
     Numbers(u8, u8),
     /// The clauses of a store out of an accumulator.
     Clauses,
@@ -194,7 +194,7 @@ impl Arg {
     }
 }
 
-/// What `mem_bar` orders (model.md 8).
+/// The accesses that `mem_bar` orders (model.md 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Register and predicate loads.
@@ -208,7 +208,7 @@ pub enum Class {
     None,
 }
 
-/// Which core runs an instruction.
+/// The core that runs an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Core {
     Any,
@@ -216,7 +216,7 @@ pub enum Core {
     Cube,
 }
 
-/// Where an instruction stands (model.md 2).
+/// The place where an instruction is allowed (model.md 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stands {
     InVecscope,
@@ -360,7 +360,7 @@ pub enum Sort {
     Merge,
 }
 
-/// What an instruction means.
+/// The meaning of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sem {
     Lanes(Lanes),
@@ -390,7 +390,7 @@ pub struct Row {
     pub text: &'static str,
     pub summary: &'static str,
     pub formula: &'static str,
-    /// What inactive lanes of the result hold.
+    /// The contents of inactive lanes of the result.
     pub inactive: &'static str,
     pub pipe: &'static str,
     pub class: Class,

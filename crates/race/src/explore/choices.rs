@@ -1,4 +1,4 @@
-//! PathChoices: which arm of a branch, how many iterations of a loop, where nothing says so (sync.md 4).
+//! Path choices: the arm of a branch and the trip count of a loop, if the program does not determine them (sync.md 4).
 
 use super::Core;
 use super::footprint_cache::{Known, Shape};
@@ -10,10 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use tessera_ir::{CmpPred, OpId, ValueId};
 
-/// At most so many combinations of arms are looked at.
+/// The greatest number of combinations of arms that are explored.
 pub(super) const MAX_PATHS: usize = 64;
 
-/// What a choice is about.
+/// The subject of a choice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ChoiceKey {
     /// `terms ≤ n`.
@@ -22,13 +22,13 @@ pub enum ChoiceKey {
     Equal(Terms, i64),
     /// Any other condition.
     Holds(LinearExpr),
-    /// How often a loop runs: its bounds and step.
+    /// The trip count of a loop: its bounds and step.
     Trips([LinearExpr; 3]),
-    /// How often `scf.while` runs.
+    /// The trip count of `scf.while`.
     While(OpId),
 }
 
-/// How a loop that runs any number of times repeats itself.
+/// The periodic behaviour of a loop with a symbolic trip count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repeats {
     /// The trip counts that decide all others, as far as memories of the chip and flags go.
@@ -40,7 +40,7 @@ pub(super) struct Repeats {
     pub(super) uneven: Vec<OpId>,
 }
 
-/// What an order operation does, and the id that it writes.
+/// The effect of a synchronisation operation, and the id that it writes.
 pub(super) type Written = Rc<(SyncOp, Option<i64>)>;
 
 /// The same, found after these choices.
@@ -71,28 +71,28 @@ pub struct SymbolicLoop {
 /// The choices of one path, of which the last one changes first.
 #[derive(Clone, Debug, Default)]
 pub struct PathChoices {
-    /// What about, the options, and which one.
+    /// Each choice's key, its options, and the index of the chosen one.
     made: Vec<(ChoiceKey, Vec<u64>, usize)>,
-    /// What the conditions so far say of sums of symbols: at least, at most, not these.
+    /// The constraints of the conditions so far on sums of symbols: lower bound, upper bound, excluded values.
     facts: FxHashMap<Terms, (i64, i64, Vec<i64>)>,
     paths: FxHashSet<Vec<(ChoiceKey, usize)>>,
-    /// Further trip counts, for which accesses of global memory meet that meet for none of the others: those that are
-    /// tried, and those that wait for their turn.
+    /// Further trip counts, for which accesses of global memory conflict that do not conflict for any other: those
+    /// that are explored, and those that are pending.
     far: FxHashMap<ChoiceKey, Vec<u64>>,
     later: FxHashMap<ChoiceKey, Vec<u64>>,
-    /// Is everything tried once more, so that only longer runs are new?
+    /// Whether everything is explored once more, so that only longer runs are new.
     pub again: bool,
     /// Arguments without whose numbers a run is not known.
     pub missing: Vec<ValueId>,
-    /// What was wrong in iterations of a loop that has no period.
+    /// The misuses in iterations of a loop that has no period.
     pub wrong: Vec<Misuse>,
     pub(super) periods: FxHashMap<(OpId, Core), Period>,
-    /// What instructions touch that are the same but for where their tiles lie.
+    /// The footprints of instructions that are the same except for the places of their tiles.
     pub(super) alike: FxHashMap<Alike, Vec<Seen>>,
     /// By operation, the same for those that come again on the same kinds of operands.
     pub(super) known: Vec<Option<Rc<Known>>>,
     pub(super) shapes: FxHashMap<Shape, u32>,
-    /// What order operations do on a core, and the ids that they write.
+    /// The effects of synchronisation operations on a core, and the ids that they write.
     pub(super) deeds: FxHashMap<(OpId, Core), Written>,
     /// All processes and paths speak of the same symbols.
     pub(super) symbols: Symbols,
@@ -118,7 +118,7 @@ impl PathChoices {
         more
     }
 
-    /// Has a loop to run as often as this, too, later?
+    /// Requests that a later exploration also runs the loop `trips` times, unless this is known.
     pub fn also(&mut self, key: &ChoiceKey, trips: u64) {
         let is_known = |of: &FxHashMap<ChoiceKey, Vec<u64>>| of.get(key).is_some_and(|all| all.contains(&trips));
         if !is_known(&self.far) && !is_known(&self.later) {
@@ -126,7 +126,7 @@ impl PathChoices {
         }
     }
 
-    /// Do loops have to run longer than they are tried whatever global memory is about?
+    /// Whether loops have to run longer than they are tried independently of global memory.
     pub fn go_far(&self) -> bool {
         !self.far.is_empty() || !self.later.is_empty()
     }
@@ -142,8 +142,8 @@ impl PathChoices {
         self.choose(key, &options)
     }
 
-    /// Those of some trip counts that what is known of the bounds allows. Where it wants more than all of them, the last
-    /// period stands for what it wants.
+    /// The trip counts among `options` that the known bounds allow. If the bounds require more than all of them, the
+    /// last period represents the required count.
     fn possible(&self, key: &ChoiceKey, options: Vec<u64>, period: u64) -> Vec<u64> {
         let ChoiceKey::Trips([lower, upper, step]) = key else { return options };
         let over = upper.minus(lower);
@@ -164,7 +164,7 @@ impl PathChoices {
         }
     }
 
-    /// One of these options, the same for all who ask with this key: later ones may have more options.
+    /// One of these options, the same for every call with this key: later calls may have more options.
     pub(super) fn choose(&mut self, key: ChoiceKey, options: &[u64]) -> u64 {
         let at = self.made.iter().position(|(known, ..)| *known == key).unwrap_or_else(|| {
             self.made.push((key, Vec::new(), 0));
@@ -179,25 +179,25 @@ impl PathChoices {
         known.get(*chosen).copied().unwrap_or(0)
     }
 
-    /// Was this asked on the way here?
+    /// Whether the path already made this choice.
     pub(super) fn is_made(&self, key: &ChoiceKey) -> bool {
         self.made.iter().any(|(known, ..)| known == key)
     }
 
-    /// What was chosen before a key was asked for.
+    /// The choices made before the first use of a key.
     pub(super) fn before(&self, key: &ChoiceKey) -> Vec<(ChoiceKey, u64)> {
         let made = self.made.iter().take_while(|(known, ..)| known != key);
         made.map(|(known, options, chosen)| (known.clone(), options.get(*chosen).copied().unwrap_or(0))).collect()
     }
 
-    /// Was exactly this chosen before a key was asked for?
+    /// Whether exactly these choices were made before the first use of a key.
     pub(super) fn is_after(&self, key: &ChoiceKey, chosen: &[(ChoiceKey, u64)]) -> bool {
         let made = self.made.iter().take_while(|(known, ..)| known != key);
         let made = made.map(|(known, options, at)| (known, options.get(*at).copied().unwrap_or(0)));
         made.eq(chosen.iter().map(|(known, option)| (known, *option)))
     }
 
-    /// How much there is to remember of a path: each choice is compared with those before it.
+    /// The cost of remembering a path: each choice is compared with those before it.
     pub fn weight(&self) -> u64 {
         let made = self.made.len() as u64;
         made * made / 4
@@ -215,7 +215,7 @@ impl PathChoices {
         Some(*high).filter(|h| *h < i64::MAX).map(|h| h.saturating_add(form.constant))
     }
 
-    /// Does the condition hold on this path?
+    /// Whether the condition holds on this path; `None` if there are too many paths.
     pub(super) fn decide(&mut self, key: ChoiceKey) -> Option<bool> {
         let (low, high, not) = match &key {
             ChoiceKey::AtMost(terms, _) | ChoiceKey::Equal(terms, _) => {
@@ -247,7 +247,7 @@ impl PathChoices {
         }
         let arms = self.made.iter().filter(|(key, ..)| !matches!(key, ChoiceKey::Trips(_) | ChoiceKey::While(_)));
         self.paths.insert(arms.map(|(key, _, chosen)| (key.clone(), *chosen)).collect());
-        // A tree with so many ends has twice as many arms, less two.
+        // A binary tree with `MAX_PATHS` leaves has `2 * MAX_PATHS - 2` arms.
         (self.paths.len() <= 2 * MAX_PATHS - 2).then_some(holds)
     }
 }

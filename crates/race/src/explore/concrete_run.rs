@@ -9,7 +9,7 @@ use tessera_isa::diag::Span;
 use tessera_isa::inst::Inst;
 
 impl PathWalk<'_> {
-    /// Keeps what an event costs, if that will be asked for.
+    /// Keeps the cost of an event, if costs are requested.
     pub(super) fn keep(&mut self, event: u32, inst: &Inst) {
         if let Some(costs) = self.subject.costs {
             let sized = inst.tiles.iter().all(|t| !t.valid.contains(&None));

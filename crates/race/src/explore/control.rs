@@ -11,7 +11,7 @@ use tessera_absint::{Analysis, ControlFlow, Val, Vals};
 use tessera_ir::edges::{Control, For, If, Select, While};
 use tessera_ir::{Arg, ArithOp, Op, OpId, OpKind};
 
-/// How often a loop of unknown trip count runs while one around it is tried out.
+/// The trip count of a loop of unknown trip count while one around it is tried out.
 const TRIED: u64 = 2;
 
 impl<'a> PathWalk<'a> {
@@ -86,7 +86,7 @@ impl<'a> PathWalk<'a> {
         Ok(())
     }
 
-    /// How many instructions a block comes to, with inner loops as often as constants say.
+    /// The number of instructions in a block, with inner loops as often as constants say.
     fn weight(&self, block: tessera_ir::BlockId) -> u64 {
         let func = self.subject.func;
         let mut all = 1u64;
@@ -264,8 +264,8 @@ impl<'a> PathWalk<'a> {
         (at >= free).then(|| kin[at % free].clone())
     }
 
-    /// After a loop its trip count says what its upper bound is, or that it is at most the lower one. The last counts
-    /// that are tried, up to the given one, stand for all greater ones.
+    /// After a loop, its trip count determines its upper bound, or that the upper bound is at most the lower one. The
+    /// last counts that are tried, up to the given one, stand for all greater ones.
     fn learn(&mut self, bounds: [&LinearExpr; 3], Trips { count: trips, tried, period }: Trips) {
         let Some((symbol, count)) = self.told(bounds, trips) else { return };
         let over = bounds[1].minus(bounds[0]);
@@ -286,7 +286,7 @@ impl<'a> PathWalk<'a> {
         Some((*symbol, (trips as i64).wrapping_sub(over.constant)))
     }
 
-    /// The bounds of a loop inside one that runs as often as the same number says.
+    /// The bounds of a loop inside one whose trip count is the same number.
     fn as_often(&mut self, id: OpId, written: &[LinearExpr; 3], bounds: [LinearExpr; 3]) -> [LinearExpr; 3] {
         let outer = written.iter().find_map(|form| self.bounds_around(form)).filter(|_| self.trial == 0);
         match outer {
@@ -299,7 +299,7 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    /// The loop around whose trip count says what a number of this form is.
+    /// The enclosing loop whose trip count determines a number of this form.
     pub(super) fn bounds_around(&self, form: &LinearExpr) -> Option<OpId> {
         form.terms.iter().find_map(|(symbol, _)| self.running.get(symbol)).map(|(_, outer)| *outer)
     }
@@ -313,8 +313,8 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    /// How often a loop runs on this path, of all the counts that decide every other one; the greatest of those, where it
-    /// stands for greater ones.
+    /// The trip count of a loop on this path, one of all the counts that decide every other one. It is the greatest of
+    /// those if it stands for greater ones.
     fn trips(
         &mut self,
         id: OpId,
@@ -324,7 +324,7 @@ impl<'a> PathWalk<'a> {
         rounds: impl Fn(&mut Self, u64) -> Explored,
     ) -> Result<Trips, Undecided> {
         if self.trial > 0 {
-            // What was chosen before the loop that is tried out holds in it.
+            // A choice made before the loop that is tried out holds in it.
             let chosen = self.settled.iter().find(|(known, _)| *known == key).map(|(_, trips)| *trips);
             let count = chosen.or(least.map(|(count, _)| count)).unwrap_or(TRIED);
             return Ok(Trips { count, tried: None, period: 1 });
@@ -361,7 +361,7 @@ impl<'a> PathWalk<'a> {
         Ok(Trips { count: trips, tried: stands_for_more.then_some(tried), period })
     }
 
-    /// Is it a loop whose body does not ask which iteration it is, and hands nothing on?
+    /// Whether it is a loop whose body does not use the induction variable and which carries no values.
     fn is_alike(&self, op: &Op) -> bool {
         let func = self.subject.func;
         let Ok(Control::For(f)) = Control::of(func, op) else { return false };
@@ -383,7 +383,7 @@ impl<'a> PathWalk<'a> {
     }
 }
 
-/// How often a loop runs on a path.
+/// The trip count of a loop on a path.
 #[derive(Clone, Copy)]
 pub(super) struct Trips {
     pub count: u64,
@@ -392,7 +392,7 @@ pub(super) struct Trips {
     pub period: u64,
 }
 
-/// How often `scf.for` runs.
+/// The trip count of `scf.for`.
 fn trip_count(lower: i64, upper: i64, step: i64) -> u64 {
     if step <= 0 {
         return 0;

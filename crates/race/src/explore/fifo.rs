@@ -13,7 +13,7 @@ use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Rect};
 use tessera_isa::tile::Loc;
 
-/// What of a FIFO is counted.
+/// The operations of a FIFO that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Count {
     Pushes,
@@ -21,14 +21,14 @@ pub(crate) enum Count {
 }
 
 impl<'a> PathWalk<'a> {
-    /// Is a section for the first vector core only?
+    /// Whether a section is for the first vector core only.
     pub(super) fn is_for_first(&self, id: OpId, op: &Op) -> bool {
         let is_outer = self.kinds.get(id.index()).is_none_or(Option::is_none);
         let whole = || fifo::moves_whole_tiles(self.subject.func, &op.blocks);
         self.subject.profile != Profile::A2a3 && is_outer && whole()
     }
 
-    /// The core whose memory an operand lies in: a vector core has its own UB, everybody else says which one.
+    /// The core whose memory holds an operand. A vector core has its own UB; other cores give the core explicitly.
     pub(super) fn memory_of(&self, loc: Loc, said: u8) -> u8 {
         match self.subject.core {
             Core::Vector(n) if loc == Loc::Vec => n,
@@ -62,7 +62,7 @@ impl<'a> PathWalk<'a> {
         (slots, slot, number)
     }
 
-    /// Which half of a tile this vector core has.
+    /// The half of a tile that this vector core has.
     fn half(&self) -> u64 {
         if let Core::Vector(n) = self.subject.core { n.into() } else { 0 }
     }
@@ -71,7 +71,7 @@ impl<'a> PathWalk<'a> {
         Access { set: self.sets.of(place, ranges), writes, adds: false, exact, role, start: place.at.byte() }
     }
 
-    /// The valid region of a tile, or all of it where nobody knows.
+    /// The valid region of a tile, or all of it if the region is unknown.
     fn region(object: &Object) -> ([u64; 2], bool) {
         match object.valid() {
             [Some(rows), Some(cols)] => ([rows, cols], true),
@@ -104,7 +104,7 @@ impl<'a> PathWalk<'a> {
         self.event(id, pipe, Kind::Send(Line::Ready(n)), &[]);
     }
 
-    /// Where a slot lies, of the FIFO of an operation.
+    /// The place of a slot in the FIFO of an operation.
     fn spot(&self, id: OpId, spot: SlotPlace) -> Option<Place> {
         let bits = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX).saturating_mul(8);
         match spot {

@@ -18,7 +18,7 @@ use tessera_isa::tile::Tile;
 /// Everything that decides which parts of a tile are touched.
 pub(super) type Shape = (Tile, Layout, [Option<u64>; 2]);
 
-/// What an instruction does.
+/// The accesses of an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
     pub parts: Rc<[Part]>,
@@ -46,7 +46,7 @@ struct Placed {
     accesses: SmallVec<[(u32, Access); 4]>,
 }
 
-/// In so many places an instruction is remembered: loops take tiles in turn.
+/// The number of places for which an instruction is remembered: loops use tiles in rotation.
 const MAX_PLACED: usize = 4;
 
 impl PathWalk<'_> {
@@ -97,7 +97,7 @@ impl PathWalk<'_> {
         Some(())
     }
 
-    /// The accesses of an instruction whose operands lie in known places, for which they are asked once.
+    /// The accesses of an instruction whose operands have known places, for which they are computed once.
     fn placed(
         &mut self,
         known: &Known,

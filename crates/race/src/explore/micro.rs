@@ -19,9 +19,10 @@ use tessera_micro::check::Known;
 use tessera_micro::order::{Act, Log, Node, Touch};
 use tessera_micro::{Class, Inst, Load, MicroType, Sem, Space, Store, footprint};
 
-/// Loops inside of a vecscope go on for so many operations.
+/// The greatest number of operations that loops inside a vecscope run.
 const MAX_STEPS: usize = 100_000;
-/// Loops of unknown trip count are walked so often: the accesses of neighbouring rounds meet then.
+/// The number of rounds in which loops of unknown trip count are walked, so that accesses of neighbouring rounds are
+/// compared.
 const ROUNDS: i64 = 3;
 /// Rows of one transfer that are looked at one by one.
 const MAX_ROWS: usize = 1 << 14;
@@ -255,7 +256,7 @@ fn joined(mut ranges: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     out
 }
 
-/// What is known of a value inside of a vecscope.
+/// The known properties of a value inside a vecscope.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fact {
     int: Option<i64>,
@@ -471,7 +472,7 @@ impl ScopeWalk<'_, '_> {
         }
     }
 
-    /// What is surely touched, and what may be, where that is more.
+    /// The bytes that are certainly accessed, and those that may be, if these are more.
     fn touches(
         &mut self,
         inst: &Inst<'_>,
@@ -631,7 +632,7 @@ impl ScopeWalk<'_, '_> {
             }
             Control::If(_) | Control::Select(_) => {
                 let condition = op.operands.first().map(|o| o.arg).and_then(|arg| self.fact(arg).int);
-                // Where the condition is not known both arms are walked, one after the other.
+                // If the condition is unknown, both arms are walked, one after the other.
                 for (n, edge) in edges.iter().enumerate() {
                     if condition.is_some_and(|v| (v == 0) != (n == 1)) {
                         continue;
@@ -677,7 +678,7 @@ fn mask_of(inst: &Inst<'_>, facts: &[Fact]) -> Option<tessera_micro::Mask> {
     tessera_micro::run::pattern(inst.call).or_else(|| tessera_micro::run::below(inst.call, facts.first()?.int?))
 }
 
-/// What `plt` leaves of a count that is known.
+/// The rest that `plt` leaves of a known count.
 fn rest_of(inst: &Inst<'_>, facts: &[Fact]) -> Option<i64> {
     tessera_micro::run::rest(inst.call, facts.first()?.int?)
 }

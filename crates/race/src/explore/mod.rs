@@ -1,8 +1,8 @@
-//! The walk: a program run with what is known of its values, on one path, into a [`Trace`].
+//! The walk: symbolic execution of a program on one path, which records a [`Trace`].
 //!
-//! Scalars are forms; a branch whose condition is not known, and a loop whose trip count is not, are **choices**
-//! ([`PathChoices`]), which whoever walks again makes otherwise. Tiles are objects with a place, so that the bytes of every
-//! instruction are known exactly wherever the program knows them.
+//! Scalars are linear expressions. A branch with an unknown condition and a loop with an unknown trip count are
+//! **choices** ([`PathChoices`]), which another walk makes differently. Tiles are objects with a place, so that the
+//! bytes of every instruction are known exactly wherever the program knows them.
 
 mod choices;
 mod concrete_run;
@@ -46,7 +46,7 @@ pub enum Core {
     Vector(u8),
 }
 
-/// What everything is about.
+/// The input of an analysis.
 #[derive(Clone, Copy)]
 pub(crate) struct AnalysisInput<'a> {
     pub module: &'a Module,
@@ -55,18 +55,18 @@ pub(crate) struct AnalysisInput<'a> {
     pub placement: &'a Placement,
     pub core: Core,
     pub automatic: bool,
-    /// Are the buffers of different arguments different ones?
+    /// Whether the buffers of different arguments are different.
     pub disjoint: bool,
-    /// Is it asked for when operations begin and end?
+    /// Whether the start and end times of operations are requested.
     pub ticks: bool,
-    /// Do a few trip counts do?
+    /// Whether a few trip counts suffice.
     pub brief: bool,
     /// Arguments whose numbers are known.
     pub values: &'a [(ValueId, i64)],
     pub limits: Limits,
     /// The number of the block, and how many there are, where that is known.
     pub block: Option<[i64; 2]>,
-    /// What instructions cost, where that is asked: then everything of the run must be known.
+    /// The costs of instructions, if they are requested: then everything of the run must be known.
     pub costs: Option<&'a Costs>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> AnalysisInput<'a> {
 
 pub(crate) type Explored = Result<(), Undecided>;
 
-/// What is wrong by itself, with the rules that it breaks: order operations, and flags.
+/// Misuses that are errors by themselves, with the rules that they break: of synchronisation operations, and of flags.
 #[derive(Clone, Default)]
 struct MisuseSet {
     ops: FxHashSet<(OpId, &'static str)>,
@@ -131,25 +131,25 @@ pub(crate) struct PathWalk<'a> {
     /// By operation in a loop: the event that a set or a wait with a written id is.
     plain_flags: Vec<Option<(Pipe, Kind)>>,
     steps: u64,
-    /// Where iterations begin, while a loop is tried out.
+    /// The starts of iterations, while a loop is tried out.
     marks: Vec<usize>,
-    /// How many loops are being tried out.
+    /// The number of loops that are being tried out.
     trial: u32,
     /// Loops in the one that is tried out whose trip counts it decides.
     uneven: period::VaryingTrips,
     /// The choices that were made before the loop that is tried out.
     settled: Vec<(ChoiceKey, u64)>,
-    /// How many loops of unknown trip count are around.
+    /// The number of enclosing loops with unknown trip count.
     open_loops: u32,
     /// By loop in another one: the choices that it was, one for each bound that it had.
     kin: FxHashMap<OpId, Vec<ChoiceKey>>,
     /// Symbols whose values the trip counts of loops around tell, and these loops.
     running: FxHashMap<u32, (i64, OpId)>,
-    /// Symbols whose values a loop's trip count told.
+    /// Symbols whose values a loop's trip count determined.
     bound: FxHashMap<u32, i64>,
-    /// Those of them that stand for greater ones, too.
+    /// The symbols in `bound` that also stand for greater values.
     endless: FxHashMap<u32, Widened>,
-    /// What each branch in such a loop compared.
+    /// The comparison of each branch in such a loop.
     asked: FxHashMap<OpId, (crate::linear_expr::Terms, i64)>,
 }
 
@@ -328,7 +328,7 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
         }
     }
 
-    /// Where placement put the value.
+    /// The address that placement gave to the value.
     fn storage(&mut self, value: ValueId, _: &Tile, _: Origin) -> Place {
         match self.subject.placement.slot(value) {
             Some(slot) => Place { root: Root::Chip(slot.loc, 0), at: (slot.addr as i64 * 8).into() },
@@ -406,7 +406,7 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
 }
 
 impl PathWalk<'_> {
-    /// The number at an operand's place, without what loops told of it.
+    /// The number at an operand's place, without the values that loops determined.
     fn raw(&self, arg: Arg) -> Option<LinearExpr> {
         match self.val(arg) {
             Val::Scalar(form) => Some(form),
@@ -418,8 +418,8 @@ impl PathWalk<'_> {
         self.read(arg)?.known()
     }
 
-    /// What the operation here finds when it runs. Whatever runs the same operation as often finds the same, unless it
-    /// looks into a memory of its own.
+    /// The symbol of the value that this operation finds at run time. The n-th run of an operation finds the same
+    /// value in every process, unless it reads a memory of its own core.
     fn fresh(&mut self) -> LinearExpr {
         let times = self.found.entry(self.at.unwrap_or(OpId(u32::MAX))).or_default();
         *times += 1;
@@ -428,7 +428,7 @@ impl PathWalk<'_> {
         self.symbols.of(Expr::Found(self.at, *times, if own { core } else { 0 }))
     }
 
-    /// Is one surely at most the other, which is a constant?
+    /// Whether `a` is certainly at most `b`, which must be a constant.
     fn is_at_most(&self, a: &LinearExpr, b: &LinearExpr) -> bool {
         self.choices.most(a).zip(b.known()).is_some_and(|(most, n)| most <= n)
     }

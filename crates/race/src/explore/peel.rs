@@ -12,13 +12,13 @@ pub(super) struct Counter {
 }
 
 impl PathWalk<'_> {
-    /// What `scf.for` counts: its variable, and carried values that count too.
+    /// The counters of `scf.for`: its induction variable, and carried values that count too.
     pub(super) fn counters(&self, f: &For<'_>, start: Option<(i64, i64)>) -> Vec<Counter> {
         let variable = start.map(|(first, step)| Counter { value: f.variable, first, step });
         let mut counters: Vec<Counter> = variable.into_iter().collect();
         for ((value, init), next) in f.carried.iter().zip(f.inits).zip(f.yields) {
             let own = self.known_at(init.arg).zip(self.step(next.arg, *value));
-            // What was the variable one iteration before.
+            // A function of the induction variable of the previous iteration.
             let before = self.linear(next.arg, f.variable, 0).zip(start).map(|((factor, plus), (first, step))| {
                 let by = factor.wrapping_mul(step);
                 (factor.wrapping_mul(first).wrapping_add(plus).wrapping_sub(by), by)
@@ -28,7 +28,7 @@ impl PathWalk<'_> {
         counters
     }
 
-    /// What `scf.while` carries and counts.
+    /// The carried values of `scf.while` that count.
     pub(super) fn while_counters(&self, w: &While<'_>) -> Vec<Counter> {
         let mut counters = Vec::new();
         for ((carried, init), next) in w.carried.iter().zip(w.inits).zip(w.yields) {
@@ -66,7 +66,7 @@ impl PathWalk<'_> {
         peeled
     }
 
-    /// How much more than another value this one is, where that is a constant.
+    /// The difference of this value from another one, if it is a constant.
     fn step(&self, arg: Arg, value: ValueId) -> Option<i64> {
         self.linear(arg, value, 0).filter(|(factor, _)| *factor == 1).map(|(_, plus)| plus)
     }

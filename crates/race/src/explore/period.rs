@@ -1,4 +1,5 @@
-//! How a loop of unknown trip count repeats itself (sync.md 4): it is run for a while, and everything is then as it was.
+//! The period of a loop of unknown trip count (sync.md 4): the loop runs for a number of iterations, and the state is
+//! then restored.
 
 use super::choices::Repeats;
 use super::{Explored, PathWalk};
@@ -20,7 +21,7 @@ pub(super) const MAX_UNROLLED: u64 = 100_000;
 pub(super) struct VaryingTrips {
     /// By inner loop: how often it ran in each turn of the outer one, at most.
     counts: FxHashMap<OpId, Vec<u64>>,
-    /// Those that run equally often in every turn now, and how they repeat themselves.
+    /// The inner loops that now run equally often in every turn, and their periodic behaviour.
     even: FxHashMap<OpId, Option<Repeats>>,
 }
 
@@ -34,7 +35,7 @@ impl VaryingTrips {
         counts[turn] = counts[turn].max(count);
     }
 
-    /// Is it a loop that is to run equally often? Then also: is it known how it repeats itself?
+    /// Whether the periodic behaviour of a loop is known that is to run equally often; `None` for any other loop.
     pub fn is_even(&self, id: OpId) -> Option<bool> {
         self.even.get(&id).map(Option::is_some)
     }
@@ -83,8 +84,8 @@ fn least_common(a: u64, b: u64) -> u64 {
 }
 
 impl PathWalk<'_> {
-    /// Runs a loop for a while and sees how it repeats itself; everything is then as it was before. Where it does not
-    /// because loops inside it run more and more often, it is looked at how it does with these running equally often.
+    /// Finds the period of a loop: runs it for a number of iterations and restores the state. If there is no period
+    /// because loops inside it run more and more often, these run equally often in a second attempt.
     pub(super) fn period(
         &mut self,
         span: Span,
@@ -104,7 +105,7 @@ impl PathWalk<'_> {
         let uneven = std::mem::replace(&mut self.uneven, before).even.into_keys().collect();
         let (period, peeled, settled) = found?;
         let all = peeled + settled + 4 * period;
-        // Whoever inserts flags looks at long runs and at short ones, and has the result judged in full.
+        // Flag insertion explores long runs and short ones only; its result is checked in full.
         let trips = match self.subject.brief {
             true => (all + 1 - period..=all).rev().chain((0..=period).rev()).collect(),
             false => (0..=all).collect(),
@@ -117,8 +118,8 @@ impl PathWalk<'_> {
         self.marks.len().checked_sub(1).filter(|_| self.trial > 0)
     }
 
-    /// The period, and the iterations before it repeats itself. Is it said that its body asks for no counter, and nothing is
-    /// handed on?
+    /// The period, and the number of iterations before it begins. `is_alike`: the body uses no counter, and the loop
+    /// carries no values.
     fn tried_out(
         &mut self,
         span: Span,
@@ -142,7 +143,7 @@ impl PathWalk<'_> {
         found
     }
 
-    /// Runs so many iterations, and has everything as it was; was everything as it was before that already?
+    /// Runs `count` iterations and restores the state. Also returns whether the iterations left the state as it was.
     fn ran(
         &mut self,
         span: Span,
@@ -166,7 +167,7 @@ impl PathWalk<'_> {
         marks.push(self.trace.events.len());
         let found = ran.and_then(|()| self.repeats(span, &marks, peeled as usize));
         if found.is_err() && self.trial == 0 {
-            // What is wrong in one of its iterations is so whatever the others do.
+            // A misuse in one of its iterations is one whatever the others do.
             self.choices.wrong = self.trace.misuses[sizes.2..].to_vec();
         }
         let is_same = (&self.found, &self.counts) == (&counted.0, &counted.1)
@@ -212,7 +213,7 @@ impl PathWalk<'_> {
         };
         let holds = |p: usize, from: usize| (from..turns.saturating_sub(p)).all(|i| same(i, i + p));
         let periods = || 1..=MAX_PERIOD.min(turns.saturating_sub(1).max(1));
-        // What it is compared with says how many iterations may be different; where nothing says so, a few.
+        // Comparisons of the counter bound the number of iterations that may differ; without one it is small.
         let few = turns / 3;
         let peels = (0..=peeled).map(|q| (q, usize::MAX)).chain((peeled + 1..=few).map(|q| (q, few)));
         let found = peels.flat_map(|(q, most)| periods().take_while(move |p| *p <= most).map(move |p| (p, q)));

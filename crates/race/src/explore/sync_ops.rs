@@ -20,7 +20,7 @@ impl Core {
         }
     }
 
-    /// How messages name it.
+    /// The name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Core::Unsplit => "the core",
@@ -98,7 +98,7 @@ impl<'a> PathWalk<'a> {
         Ok(())
     }
 
-    /// What is done with an array of ids. One that nobody put there is not known.
+    /// Executes an operation on an array of ids. An element that was never set is unknown.
     pub(super) fn ids(&mut self, at: OpId, op: &Op) {
         let array = op.operands.first().and_then(|o| o.arg.value()).map(|v| self.state.get(v).clone());
         let shape = op.operands.first().and_then(|o| o.arg.value()).and_then(|v| self.state.ty(v).stack_slots());
@@ -150,7 +150,7 @@ impl<'a> PathWalk<'a> {
         written.map(LinearExpr::from).or(given).unwrap_or_else(|| self.fresh())
     }
 
-    /// Each flag is told of once, at its first place, and so is each operation (sync.md 9).
+    /// Each flag is reported once, at its first place, and so is each operation (sync.md 9).
     fn misuse(&mut self, misuse: Misuse) {
         let is_new_flag = self.misused.flags.insert((misuse.rule, misuse.flag.clone()));
         if self.misused.ops.insert((misuse.op, misuse.rule)) && is_new_flag {
@@ -167,7 +167,7 @@ impl<'a> PathWalk<'a> {
         let flag = self.flag_number(Flag::Pipes(from, to, id));
         let (pipe, kind) = if sets { (from, Kind::Set(flag)) } else { (to, Kind::Wait(flag)) };
         let event = self.event(ordering.at, Some(pipe), kind, &[]);
-        // What has no operand is the same flag every time.
+        // An operation without operands names the same flag every time.
         let (at, is_plain) = (ordering.at.index(), ordering.op.operands.is_empty() && ordering.op.results.is_empty());
         if is_plain && !is_wrong && !self.turn.is_empty() {
             self.plain_flags.resize(self.plain_flags.len().max(at + 1), None);
@@ -178,7 +178,7 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    /// Is the id of a flag between these one that there is?
+    /// Checks that the id of a flag between these pipes exists.
     fn flag_id(&mut self, ordering: &SyncOpSite<'_>, ends: &str, id: &LinearExpr) {
         let wrong = id.known().and_then(|n| ordering.flag_id(ends, n, &self.iteration()));
         wrong.into_iter().for_each(|misuse| self.misuse(misuse));

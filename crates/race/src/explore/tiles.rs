@@ -19,7 +19,7 @@ pub(super) type Alike = (Opcode, OpForm, SmallVec<[u32; 4]>);
 /// An instruction, and what it touches.
 pub(super) type Seen = (Inst, Rc<[footprint::Part]>);
 
-/// Of instructions on tiles of the same shapes so many are remembered: they differ in numbers, attributes or views.
+/// The number of instructions remembered for tiles of the same shapes: they differ in numbers, attributes or views.
 const MAX_ALIKE: usize = 8;
 
 impl PathWalk<'_> {
@@ -73,14 +73,14 @@ impl PathWalk<'_> {
             false => self.event(id, Some(pipe), Kind::Work, &accesses),
         };
         self.keep(event, inst);
-        // What an event among the operands recorded is before the instruction (sync.md 2).
+        // The operations that an event operand recorded come before the instruction (sync.md 2).
         let recorded: SmallVec<[u32; 2]> = op.values().filter_map(|v| self.event_of(v)).collect();
         if !recorded.is_empty() {
             self.trace.named.insert(event, recorded);
         }
     }
 
-    /// What an instruction touches of its operands, which is asked once for all that are alike.
+    /// The footprint of an instruction on its operands, computed once for all equal instructions.
     fn parts(&mut self, inst: &Inst, operands: &[(Role, usize)]) -> Rc<[footprint::Part]> {
         let shapes = operands.iter().map(|(_, object)| self.shape(*object)).collect();
         let key = (inst.op, inst.form, shapes);
@@ -135,7 +135,7 @@ impl PathWalk<'_> {
         accesses
     }
 
-    /// What TGETVAL and TPRINT read.
+    /// The element that TGETVAL and TPRINT read.
     fn element(&self, inst: &Inst) -> Vec<footprint::Part> {
         let Some(arg) = inst.tiles.first() else { return Vec::new() };
         let named = inst.index_u64(Role::Index).and_then(|n| stored(inst, 0, n));

@@ -1,8 +1,8 @@
-//! What follows from the bound of a loop that stands for greater ones, too (sync.md 4).
+//! Widening: the values derived from a loop bound that stands for greater ones, too (sync.md 4).
 //!
-//! On the path on which a loop runs as often as it is tried at most, its bound is any number from there on that the period
-//! leads to. What is computed of it has a value on the path, which addresses and ids of flags take; where it is compared, or
-//! bounds another loop, the greater ones are looked at as well.
+//! On the path with the greatest trip count that is tried, the loop bound stands for every greater number that the
+//! period leads to. Values computed from it have a value on the path, which addresses and ids of flags take. If such a
+//! value is compared, or bounds another loop, the greater values are explored as well.
 
 use super::{PathWalk, Value};
 use crate::linear_expr::{Expr, LinearExpr};
@@ -15,7 +15,7 @@ use tessera_ir::{ArithOp, Op, OpKind, ValueId};
 pub(super) struct Widened {
     /// The greatest value that was tried.
     pub most: i64,
-    /// How far apart the numbers are that it stands for.
+    /// The distance between the numbers that it stands for.
     pub period: u64,
 }
 
@@ -24,8 +24,8 @@ impl PathWalk<'_> {
         form.terms.iter().any(|(symbol, _)| self.endless.contains_key(symbol))
     }
 
-    /// What an operation makes of such a number: a form of the symbol itself where it is linear, else one that stands for
-    /// greater ones as well. None where greater ones tell nothing new.
+    /// The result of an operation on such a number: a linear expression of the symbol itself if the operation is
+    /// linear, else a symbol that stands for greater values as well. `None` if greater values add nothing new.
     pub(super) fn derived(&mut self, op: &Op) -> Option<LinearExpr> {
         if self.endless.is_empty() || self.subject.costs.is_some() {
             return None;
@@ -69,8 +69,8 @@ impl PathWalk<'_> {
         }
     }
 
-    /// Is this a comparison of such a number with more than it was tried for? Then nobody knows, whatever it is taken to be on
-    /// this path.
+    /// Whether this compares such a number with more than it was tried for. The outcome is then unknown, whatever the
+    /// path assumes.
     pub(super) fn is_beyond(&self, a: &LinearExpr, b: &LinearExpr) -> bool {
         let difference = a.minus(b);
         let [(symbol, factor)] = difference.terms.as_slice() else { return false };
@@ -78,7 +78,7 @@ impl PathWalk<'_> {
         self.endless.get(symbol).zip(with).is_some_and(|(endless, with)| with > endless.most)
     }
 
-    /// What a loop hands on that counted its iterations stands for more where the loop does.
+    /// A carried value that counted the loop's iterations stands for greater values if the loop does.
     pub(super) fn carried_on(&mut self, results: &[ValueId], before: &[Value], after: &mut [Value], period: u64) {
         if self.trial > 0 || self.subject.costs.is_some() {
             return;

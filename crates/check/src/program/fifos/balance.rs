@@ -7,7 +7,7 @@ use tessera_ir::{BlockId, Fifos};
 use tessera_isa::diag::Fault;
 use tessera_isa::sem::Fifo as Part;
 
-/// So many operations are looked at, rounds of loops included.
+/// The greatest number of operations that are visited, iterations of loops included.
 const BUDGET: u32 = 100_000;
 
 /// A FIFO among all of a kernel.
