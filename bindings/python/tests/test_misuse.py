@@ -49,21 +49,13 @@ def test_a_store_into_an_array_of_another_type_names_the_cast():
     assert "fp4" not in str(caught.value) and "float32" in str(caught.value)
 
 
-def test_an_array_interface_that_lies_is_refused():
-    class Lies:
-        __array_interface__ = {"shape": (8, 8), "typestr": "<f4", "data": (0, False), "version": 3}
-
-    class Short:
-        __array_interface__ = {"shape": (8, 8), "typestr": "<f4", "data": b"four", "version": 3}
-
+def test_an_array_interface_without_a_type_is_refused():
     class Nonsense:
         __array_interface__ = {"shape": "8x8"}
 
-    # Numbers behind a pointer are believed, by numpy as by C; what numpy can see is refused.
-    for lie in [Short(), Nonsense()]:
-        with pytest.raises((tessera.Error, ValueError, TypeError)):
-            tessera.Program(COPY).run("a5", s=lie)
-    assert Lies.__array_interface__["data"][0] == 0
+    # numpy reads the interface, and believes the addresses and lengths in it, as C does.
+    with pytest.raises(tessera.Error, match="Nonsense is no array"):
+        tessera.Program(COPY).run("a5", s=Nonsense())
 
 
 def test_a_capsule_is_taken_once():
