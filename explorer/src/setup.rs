@@ -67,9 +67,9 @@ impl Ask {
             }
             let Contents { shape, what } = Contents::parse(text).map_err(wrong)?;
             let from = match what {
-                What::Fill(fill) => From::Fill(fill),
-                What::File(array) => From::Array(array),
-                What::Numbers(numbers) => {
+                Source::Fill(fill) => From::Fill(fill),
+                Source::File(array) => From::Array(array),
+                Source::Numbers(numbers) => {
                     let elem = kernel.elem(value).ok_or_else(|| format!("%{name} has no elements"))?;
                     let is_all = |s: &Vec<u64>| s.iter().product::<u64>() == numbers.len() as u64;
                     let shape = shape.clone().or_else(|| kernel.need(value).dims()).filter(is_all);
@@ -114,10 +114,10 @@ pub fn said(error: tessera::Error) -> String {
 /// Contents as they are written: `[8x16:] iota`, `[8x16:] 1 2.5 nan`, `npy:HEX` for a file.
 struct Contents {
     shape: Option<Vec<u64>>,
-    what: What,
+    what: Source,
 }
 
-enum What {
+enum Source {
     Fill(Fill),
     Numbers(Vec<Number>),
     File(Array),
@@ -129,14 +129,14 @@ impl Contents {
         if let Some(hex) = text.strip_prefix("npy:") {
             let array = bytes(hex).map(|file| Array::parse(&file).map_err(said));
             let array = array.ok_or("the digits of a file are hexadecimal, two for each byte")??;
-            return Ok(Contents { shape: None, what: What::File(array) });
+            return Ok(Contents { shape: None, what: Source::File(array) });
         }
         let extents = |head: &str| head.split('x').map(|n| n.trim().parse().ok()).collect::<Option<Vec<u64>>>();
         let split = text.split_once(':').and_then(|(head, rest)| Some((extents(head)?, rest.trim())));
         let (shape, text) = split.map_or((None, text), |(shape, rest)| (Some(shape), rest));
         let what = match Fill::parse(text).map_err(said)? {
-            Some(fill) => What::Fill(fill),
-            None => What::Numbers(numbers(text)?),
+            Some(fill) => Source::Fill(fill),
+            None => Source::Numbers(numbers(text)?),
         };
         Ok(Contents { shape, what })
     }
@@ -214,9 +214,9 @@ pub fn expected(kernel: &Kernel, text: &str, outputs: &[(String, Elem, Array)]) 
         let wrong = |why: String| format!("what %{name} must be: {why}");
         let near = tolerance(near).map_err(wrong)?;
         let (array, exact) = match Contents::parse(rest).map_err(wrong)?.what {
-            What::File(array) => (array, Tolerance::default()),
-            What::Fill(fill) => (fill.array(*elem, &got.shape).map_err(said)?, Tolerance::default()),
-            What::Numbers(numbers) => {
+            Source::File(array) => (array, Tolerance::default()),
+            Source::Fill(fill) => (fill.array(*elem, &got.shape).map_err(said)?, Tolerance::default()),
+            Source::Numbers(numbers) => {
                 let count: u64 = got.shape.iter().product();
                 if count != numbers.len() as u64 {
                     return Err(format!("%{name} has {count} elements, and {} are expected", numbers.len()));

@@ -24,14 +24,14 @@ pub struct TesseraMachine {
     pub(crate) engine: Engine,
     /// How many undefined bytes were stored as 0.
     pub(crate) undefined_stored: u64,
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<CFinding>,
     pub(crate) calls: Calls,
     /// A panic went through it: its memories may be half changed.
     broken: bool,
 }
 
 /// One finding, as C reads it.
-pub(crate) struct Found {
+pub(crate) struct CFinding {
     rule: CString,
     message: CString,
     text: CString,
@@ -80,7 +80,7 @@ impl TesseraMachine {
         machine.engine.end_lending();
         // Most calls find nothing, and then nothing is allocated.
         machine.found.clear();
-        machine.found.extend(found.iter().map(Found::new));
+        machine.found.extend(found.iter().map(CFinding::new));
         status
     }
 
@@ -423,14 +423,14 @@ pub(crate) fn no_storage(handle: u64) -> Refusal {
     Refusal::argument(format!("{handle} is no handle of a storage, or it was freed"))
 }
 
-impl Found {
-    fn new(d: &Diagnostic) -> Found {
+impl CFinding {
+    fn new(d: &Diagnostic) -> CFinding {
         let mut text = format!("{}[{}]: {}", d.severity.name(), d.rule, d.message);
         let more = d.notes.iter().map(|note| ("note", note)).chain(d.help.iter().map(|help| ("help", help)));
         text.extend(more.map(|(what, line)| format!("\n{what}: {line}")));
         // A NUL inside a message would end it early; there is none, and if there were, the rest is lost, not the call.
         let c = |s: &str| CString::new(s.split('\0').next().unwrap_or("")).unwrap_or_default();
-        Found { rule: c(d.rule), message: c(&d.message), text: c(&text), severity: d.severity as u32 }
+        CFinding { rule: c(d.rule), message: c(&d.message), text: c(&text), severity: d.severity as u32 }
     }
 
     /// The finding with pointers that live until the machine's next call.

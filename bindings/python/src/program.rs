@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera::equiv::{Answer, Given, Which, equiv};
 use tessera::program::{Bindings, Inputs, OrderOptions, Outputs, PrintedValue, Setting, TimelineOptions};
-use tessera::trace::{Target, Way, back, forward};
+use tessera::trace::{ElementPath, Target, back, forward};
 use tessera::{Profile, TextForm};
 use tessera_cli::render::values::show_tile;
 use tessera_cli::source::Source;
@@ -248,7 +248,11 @@ impl Program {
         let way = stoppable(py, |progress| {
             given.progress = Some(progress);
             match forward {
-                true => self::forward(&kernel, &given, &target).map(|hops| Way { formula: None, hops, is_cut: false }),
+                true => self::forward(&kernel, &given, &target).map(|hops| ElementPath {
+                    formula: None,
+                    hops,
+                    is_cut: false,
+                }),
                 false => back(&kernel, &given, &target, full),
             }
         })?;

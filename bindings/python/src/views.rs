@@ -5,9 +5,9 @@ use crate::page::{block, table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tessera::equiv::{Answer, Different, Witness};
-use tessera::info::{KernelInfo, What};
+use tessera::info::{ArgumentKind, KernelInfo};
 use tessera::program::{OrderReport, Placement};
-use tessera::trace::{Target, Way};
+use tessera::trace::{ElementPath, Target};
 use tessera_cli::commands::{plan, trace};
 use tessera_cli::render::map;
 use tessera_cli::source::Source;
@@ -60,9 +60,9 @@ impl Kernel {
         let argument = |a: &tessera::info::ArgumentInfo| Argument {
             name: a.name.clone(),
             kind: match a.what {
-                What::Scalar => "scalar",
-                What::Memory => "memory",
-                What::Tile => "tile",
+                ArgumentKind::Scalar => "scalar",
+                ArgumentKind::Memory => "memory",
+                ArgumentKind::Tile => "tile",
                 _ => "other",
             },
             r#type: a.ty.clone(),
@@ -211,7 +211,7 @@ struct Step {
 }
 
 impl Trace {
-    pub fn new(target: &Target, way: &Way, kernel: &tessera::Kernel, source: &Source, blocks: u32) -> Self {
+    pub fn new(target: &Target, way: &ElementPath, kernel: &tessera::Kernel, source: &Source, blocks: u32) -> Self {
         let step = |(n, hop): (usize, &tessera::trace::Hop)| {
             let record = trace::record(n, hop, kernel, source);
             Step {

@@ -8,7 +8,7 @@ use super::step::Exec;
 use smallvec::SmallVec;
 use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
-use tessera_micro::order::{Act, Log, Node, Touch};
+use tessera_micro::order::{Log, Node, NodeKind, Touch};
 use tessera_micro::run::Place;
 use tessera_micro::{Class, Sem};
 
@@ -64,7 +64,7 @@ impl ScopeLog {
             [one] => one + 1,
             _ => {
                 let (turns, touches) = (SmallVec::new(), SmallVec::new());
-                self.log.push(Node { op: 0, turns, act: Act::Value, after, touches }) + 1
+                self.log.push(Node { op: 0, turns, act: NodeKind::Value, after, touches }) + 1
             }
         }
     }
@@ -100,8 +100,8 @@ impl Exec<'_> {
         };
         let uses: SmallVec<[u32; 8]> = op.args.iter().map(|var| scope.var(var)).collect();
         let act = match (op.call.row.sem, op.call.row.class) {
-            (Sem::Bar, _) => Some(Act::Bar(op.call.word(0).unwrap_or_default().to_string())),
-            (_, class @ (Class::Vld | Class::Vst)) => Some(Act::Access(class)),
+            (Sem::Bar, _) => Some(NodeKind::Bar(op.call.word(0).unwrap_or_default().to_string())),
+            (_, class @ (Class::Vld | Class::Vst)) => Some(NodeKind::Access(class)),
             _ => None,
         };
         let node = match act {
@@ -147,7 +147,8 @@ impl Exec<'_> {
             data: stored.map(|bytes| bytes.iter().copied().map(u32::from).collect()),
         };
         let turns = self.turns.iter().skip(scope.depth).map(|turn| turn.1).collect();
-        let node = Node { op: at.0, turns, act: Act::Access(class), after, touches: [touch].into_iter().collect() };
+        let node =
+            Node { op: at.0, turns, act: NodeKind::Access(class), after, touches: [touch].into_iter().collect() };
         let node = scope.log.push(node) + 1;
         if let Some(slot) = to {
             scope.set(slot, node);

@@ -28,9 +28,9 @@ impl Known {
 }
 
 /// A finding without a place.
-pub type Found = Box<Diagnostic>;
+pub type Refusal = Box<Diagnostic>;
 
-pub(crate) fn broken(inst: &Inst<'_>, rule: &'static str, what: String, help: impl Into<String>) -> Found {
+pub(crate) fn broken(inst: &Inst<'_>, rule: &'static str, what: String, help: impl Into<String>) -> Refusal {
     let rule = inst.call.row.rule(inst.call.name, rule);
     Box::new(Diagnostic::error(rule, format!("{}: {what}", inst.call.name)).help(help))
 }
@@ -74,7 +74,7 @@ fn odd_count(inst: &Inst<'_>, known: &[Known]) -> Option<Diagnostic> {
 }
 
 /// The rules that types and words decide.
-fn types(inst: &Inst<'_>, known: &[Known], notes: &mut Vec<Diagnostic>) -> Result<(), Found> {
+fn types(inst: &Inst<'_>, known: &[Known], notes: &mut Vec<Diagnostic>) -> Result<(), Refusal> {
     // The control register's names share a row, and have their own operands.
     if matches!(inst.call.row.sem, Sem::Unknown(_) | Sem::Register(Register::Control)) {
         return Ok(());
@@ -102,13 +102,13 @@ fn is_load_or_store(inst: &Inst<'_>) -> bool {
     matches!(inst.call.row.sem, Sem::Load(_) | Sem::Store(_) | Sem::Predicate(_))
 }
 
-fn count_error(inst: &Inst<'_>, what: String) -> Found {
+fn count_error(inst: &Inst<'_>, what: String) -> Refusal {
     let what = format!("{}: {what}", inst.call.name);
     Box::new(Diagnostic::error("operand-count", what).help(format!("write {}", inst.call.row.text)))
 }
 
 /// The row's operands and results are there, each of its kind.
-fn counts(inst: &Inst<'_>) -> Result<(), Found> {
+fn counts(inst: &Inst<'_>) -> Result<(), Refusal> {
     let row = inst.call.row;
     let plain: Vec<_> =
         row.args.iter().filter(|arg| !matches!(arg.kind, Kind::Group(..) | Kind::Word | Kind::Clauses)).collect();
@@ -154,7 +154,7 @@ fn counts(inst: &Inst<'_>) -> Result<(), Found> {
     Ok(())
 }
 
-fn spaces(inst: &Inst<'_>) -> Result<(), Found> {
+fn spaces(inst: &Inst<'_>) -> Result<(), Refusal> {
     let row = inst.call.row;
     let plain = row.args.iter().filter(|arg| !matches!(arg.kind, Kind::Group(..) | Kind::Word | Kind::Clauses));
     for (n, (arg, ty)) in plain.zip(&inst.args).enumerate() {
@@ -197,7 +197,7 @@ fn is_integer(ty: ScalarType, bits: u32) -> bool {
     matches!(ty, ScalarType::Int(n, _) if u32::from(n) == bits)
 }
 
-fn dtypes(inst: &Inst<'_>) -> Result<(), Found> {
+fn dtypes(inst: &Inst<'_>) -> Result<(), Refusal> {
     let row = inst.call.row;
     let wrong = |what: String| {
         let help = match row.types {
@@ -378,7 +378,7 @@ pub(crate) fn granularity(lane: ScalarType) -> u8 {
     lane_bits(lane).min(32) as u8
 }
 
-fn masks(inst: &Inst<'_>) -> Result<(), Found> {
+fn masks(inst: &Inst<'_>) -> Result<(), Refusal> {
     let row = inst.call.row;
     let in_name = inst.call.name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<u8>().ok());
     let rule = if matches!(row.sem, Sem::Predicate(_)) { "granularity" } else { "mask" };
@@ -428,7 +428,7 @@ fn masks(inst: &Inst<'_>) -> Result<(), Found> {
     Ok(())
 }
 
-fn scalars(inst: &Inst<'_>) -> Result<(), Found> {
+fn scalars(inst: &Inst<'_>) -> Result<(), Refusal> {
     let row = inst.call.row;
     let Some(n) = row.args.iter().position(|arg| arg.kind == Kind::Scalar(Number::OfLane)) else { return Ok(()) };
     if row.sem == Sem::Lanes(Lanes::Broadcast) {
@@ -466,7 +466,7 @@ fn word_rule(inst: &Inst<'_>) -> &'static str {
     RULES.into_iter().filter(|rule| !part || *rule == "attr").find(has).unwrap_or("attr")
 }
 
-fn words(inst: &Inst<'_>) -> Result<(), Found> {
+fn words(inst: &Inst<'_>) -> Result<(), Refusal> {
     let row = inst.call.row;
     let mut n = 0;
     for list in row.words.iter().filter(|list| !list.is_attribute) {
@@ -547,7 +547,7 @@ pub(crate) fn conversion_word<'a>(call: &'a Call, key: &str) -> Option<&'a str> 
 }
 
 /// Immediate forms take a constant.
-fn immediate(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
+fn immediate(inst: &Inst<'_>, known: &[Known]) -> Result<(), Refusal> {
     if matches!(inst.call.name, "pldi" | "psti")
         && let Some(n) = inst.call.operand("i")
         && known.get(n) == Some(&Known::No)
@@ -558,7 +558,7 @@ fn immediate(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
     Ok(())
 }
 
-fn pad(inst: &Inst<'_>) -> Result<(), Found> {
+fn pad(inst: &Inst<'_>) -> Result<(), Refusal> {
     let Some(pad) = inst.call.group("pad") else { return Ok(()) };
     let (Some(given), Some((_, size))) =
         (inst.args.get(pad.start).and_then(|ty| ty.scalar()), inst.args.first().and_then(|ty| ty.pointer()))
@@ -652,7 +652,7 @@ pub fn pair(from: ScalarType, to: ScalarType) -> Option<Pair> {
 }
 
 /// The words of a conversion: exactly those that its pair takes; what is left out is the usual one, with a warning.
-fn conversion(inst: &Inst<'_>, notes: &mut Vec<Diagnostic>) -> Result<(), Found> {
+fn conversion(inst: &Inst<'_>, notes: &mut Vec<Diagnostic>) -> Result<(), Refusal> {
     let (Some(from), Some(to)) = (inst.lanes(), inst.results.first().and_then(|ty| ty.lane())) else { return Ok(()) };
     let Some(pair) = pair(from, to) else { return Ok(()) };
     let rounding: Vec<String> = pair.rounding.chars().map(String::from).collect();
@@ -686,7 +686,7 @@ fn conversion(inst: &Inst<'_>, notes: &mut Vec<Diagnostic>) -> Result<(), Found>
 }
 
 /// The rules that need numbers, as far as the numbers are known: alignment, ranges, overlap, bounds.
-pub fn values(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
+pub fn values(inst: &Inst<'_>, known: &[Known]) -> Result<(), Refusal> {
     match inst.call.row.sem {
         Sem::Dma(_) => crate::dma::check(inst, known),
         Sem::Sort(_) => crate::sort::check(inst, known),
@@ -709,7 +709,7 @@ pub fn load_footprint(inst: &Inst<'_>, known: &[Known]) -> Option<Vec<(i64, i64)
 }
 
 /// A run of bytes on the chip lies in its memory.
-fn in_bounds(inst: &Inst<'_>, run: &Run) -> Result<(), Found> {
+fn in_bounds(inst: &Inst<'_>, run: &Run) -> Result<(), Refusal> {
     let Some(size) = run.space.size() else { return Ok(()) };
     let end = run.at.saturating_add(run.len as i64);
     if run.at >= 0 && end as u64 <= size || run.len == 0 {
@@ -721,7 +721,7 @@ fn in_bounds(inst: &Inst<'_>, run: &Run) -> Result<(), Found> {
 }
 
 /// The error of an access outside of a memory.
-pub(crate) fn bounds(inst: &Inst<'_>, space: Space, at: i64, len: u64) -> Result<(), Found> {
+pub(crate) fn bounds(inst: &Inst<'_>, space: Space, at: i64, len: u64) -> Result<(), Refusal> {
     in_bounds(inst, &Run { space, at, len, writes: false })
 }
 
@@ -731,7 +731,7 @@ pub(crate) fn number_in(
     operand: &str,
     rule: &'static str,
     range: std::ops::RangeInclusive<i64>,
-) -> Result<(), Found> {
+) -> Result<(), Refusal> {
     let given = inst.call.operand(operand).and_then(|n| known.get(n)).and_then(|v| v.int());
     match given {
         Some(v) if !range.contains(&v) => {

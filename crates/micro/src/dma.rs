@@ -1,7 +1,7 @@
 //! Transfers between memories: rows of bytes in loops, with padding (micro/memory.md 2 and 3).
 
 use crate::call::Inst;
-use crate::check::{self, Found, Known, broken};
+use crate::check::{self, Known, Refusal, broken};
 use crate::run::{Core, Issue, Place, Specials, Value, scalar_bits};
 use crate::table::{Dma, Sem, Space};
 use smallvec::SmallVec;
@@ -161,13 +161,13 @@ fn up(len: i64) -> i64 {
 }
 
 /// The rules of a transfer, as far as its numbers are known (memory.md 2).
-pub(crate) fn check(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
+pub(crate) fn check(inst: &Inst<'_>, known: &[Known]) -> Result<(), Refusal> {
     let Some(t) = Transfer::new(inst, known, None) else { return Ok(()) };
     // Loops in registers are not known here; a run checks again with them.
     checked(inst, &t)
 }
 
-fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Found> {
+fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
     if let Some(pad) = &t.pad {
         for (name, given) in [("left", pad.left), ("right", pad.right)] {
             let Some(given) = given else { continue };
@@ -233,7 +233,7 @@ fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Found> {
 }
 
 /// Two rows write no common byte; in one memory no row reads what another one writes.
-fn overlap(inst: &Inst<'_>, t: &Transfer) -> Result<(), Found> {
+fn overlap(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
     let (Some(image), Some(rows), Some(reach)) = (t.image(), t.rows(), t.reach()) else { return Ok(()) };
     let wrong = |what: String| Err(broken(inst, "overlap", what, "use strides of at least a row"));
     // Most transfers are nests: each loop moves beyond everything that those inside of it write.
@@ -276,7 +276,7 @@ fn overlap(inst: &Inst<'_>, t: &Transfer) -> Result<(), Found> {
 }
 
 /// Moves the bytes.
-pub(crate) fn run(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<(), Found> {
+pub(crate) fn run(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<(), Refusal> {
     let inst = issue.inst;
     let known: Vec<Known> = issue
         .args
@@ -327,7 +327,7 @@ pub(crate) fn run(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<(), Foun
 }
 
 /// The combining operation that the control register selects for stores to global memory (cube.md 7).
-fn atomic(issue: &Issue<'_, '_>, core: &Core<'_>, len: i64) -> Result<Option<(Elem, Func)>, Found> {
+fn atomic(issue: &Issue<'_, '_>, core: &Core<'_>, len: i64) -> Result<Option<(Elem, Func)>, Refusal> {
     let control = core.specials.control;
     let elem = match control >> 6 & 7 {
         0 => return Ok(None),

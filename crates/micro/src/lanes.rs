@@ -3,7 +3,7 @@
 mod convert;
 mod whole;
 
-use crate::check::{Found, conversion_word, pair, plain_word};
+use crate::check::{Refusal, conversion_word, pair, plain_word};
 use crate::reg::{BYTES, Mask, Reg};
 use crate::run::{Core, Issue, Made, Results, Value};
 use crate::table::{Fold, Lanes, Permute, Predicate};
@@ -94,7 +94,7 @@ impl<'i, 'v> Operands<'i, 'v> {
 }
 
 /// Lane by lane.
-pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Result<Results, Found> {
+pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Result<Results, Refusal> {
     let ops = Operands::new(issue);
     let (elem, bits) = (ops.elem, lane_bits(ops.lane));
     Ok(match sem {
@@ -368,7 +368,7 @@ fn neutral(elem: Elem, func: Func) -> u64 {
     elem.pad_bits(pad)
 }
 
-pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Found> {
+pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Refusal> {
     let ops = Operands::new(issue);
     let (elem, size, count) = (ops.elem, ops.size, ops.count());
     // A lane as it counts; undefined where it, or its mask bit, is.
@@ -495,7 +495,7 @@ fn tree(elem: Elem, mut values: Vec<u64>) -> Option<u64> {
     add(*values.first()?, 0)
 }
 
-pub(crate) fn permute(issue: &Issue<'_, '_>, sem: Permute, core: &mut Core<'_>) -> Result<Results, Found> {
+pub(crate) fn permute(issue: &Issue<'_, '_>, sem: Permute, core: &mut Core<'_>) -> Result<Results, Refusal> {
     let ops = Operands::new(issue);
     let (size, count) = (ops.size, ops.count());
     let x = issue.reg(0);
@@ -603,7 +603,7 @@ pub(crate) fn pattern_of(call: &crate::Call) -> Mask {
     Mask::from_lanes(size, |k| Some(set(k)))
 }
 
-pub(crate) fn predicate(issue: &Issue<'_, '_>, sem: Predicate, core: &mut Core<'_>) -> Result<Results, Found> {
+pub(crate) fn predicate(issue: &Issue<'_, '_>, sem: Predicate, core: &mut Core<'_>) -> Result<Results, Refusal> {
     let name = issue.inst.call.name;
     let size = name.rsplit_once("_b").and_then(|(_, bits)| bits.parse::<usize>().ok()).map_or(1, |bits| bits / 8);
     let lanes = BYTES / size;

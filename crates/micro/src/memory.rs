@@ -1,7 +1,7 @@
 //! Loads and stores of registers and predicates (micro/memory.md 4 to 7).
 
 use crate::call::Inst;
-use crate::check::{self, Found, Known, broken};
+use crate::check::{self, Known, Refusal, broken};
 use crate::reg::{Align, BYTES, Bits, Mask, Reg, Stream};
 use crate::run::{Core, Issue, Made, Place, Results};
 use crate::table::{Load, Sem, Space, Store};
@@ -118,7 +118,7 @@ pub(crate) fn address(inst: &Inst<'_>, known: &[Known]) -> Option<i64> {
 }
 
 /// Checks that the address, if it is known, is a multiple of the access's alignment.
-pub(crate) fn aligned(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
+pub(crate) fn aligned(inst: &Inst<'_>, known: &[Known]) -> Result<(), Refusal> {
     let (Some(at), wanted) = (address(inst, known), alignment(inst)) else { return Ok(()) };
     if at.rem_euclid(wanted as i64) == 0 {
         return Ok(());
@@ -272,14 +272,14 @@ fn step(issue: &Issue<'_, '_>, immediate: bool) -> i64 {
     issue.int("i").wrapping_mul(if immediate { 32 } else { size })
 }
 
-fn unit(size: u64, place: Place, issue: &Issue<'_, '_>) -> Result<(), Found> {
+fn unit(size: u64, place: Place, issue: &Issue<'_, '_>) -> Result<(), Refusal> {
     if size > 0 && place.space == Space::AnySpace {
         return issue.broken("space", "the pointer points nowhere".into(), "use a pointer to ub");
     }
     Ok(())
 }
 
-pub(crate) fn load(issue: &Issue<'_, '_>, load: Load, core: &mut Core<'_>) -> Result<Results, Found> {
+pub(crate) fn load(issue: &Issue<'_, '_>, load: Load, core: &mut Core<'_>) -> Result<Results, Refusal> {
     let inst = issue.inst;
     let (place, base) = issue.ptr("src");
     unit(1, place, issue)?;
@@ -409,7 +409,7 @@ fn capture(core: &Core<'_>, place: Place, at: i64) -> Align {
 }
 
 /// A number in a lane of an index register, read without sign.
-fn lane_number(issue: &Issue<'_, '_>, reg: &Reg, size: usize, lane: usize, what: &str) -> Result<u64, Found> {
+fn lane_number(issue: &Issue<'_, '_>, reg: &Reg, size: usize, lane: usize, what: &str) -> Result<u64, Refusal> {
     match reg.known(size, lane) {
         Some(n) => Ok(n),
         None => issue.broken(
@@ -420,7 +420,7 @@ fn lane_number(issue: &Issue<'_, '_>, reg: &Reg, size: usize, lane: usize, what:
     }
 }
 
-fn gather(issue: &Issue<'_, '_>, core: &Core<'_>, place: Place, base: i64, size: usize) -> Result<Reg, Found> {
+fn gather(issue: &Issue<'_, '_>, core: &Core<'_>, place: Place, base: i64, size: usize) -> Result<Reg, Refusal> {
     let (indices, mask) = (issue.reg(1), issue.only_mask());
     // Bytes become lanes of 16 bits.
     let lane = size.max(2);
@@ -443,7 +443,7 @@ fn gather(issue: &Issue<'_, '_>, core: &Core<'_>, place: Place, base: i64, size:
     Ok(reg)
 }
 
-pub(crate) fn store(issue: &Issue<'_, '_>, store: Store, core: &mut Core<'_>) -> Result<Results, Found> {
+pub(crate) fn store(issue: &Issue<'_, '_>, store: Store, core: &mut Core<'_>) -> Result<Results, Refusal> {
     let inst = issue.inst;
     let name = if inst.call.operand("base").is_some() { "base" } else { "dst" };
     let (place, base) = issue.ptr(name);
@@ -548,7 +548,7 @@ pub(crate) fn store(issue: &Issue<'_, '_>, store: Store, core: &mut Core<'_>) ->
     Ok(results)
 }
 
-fn scatter(issue: &Issue<'_, '_>, core: &mut Core<'_>, place: Place, base: i64) -> Result<(), Found> {
+fn scatter(issue: &Issue<'_, '_>, core: &mut Core<'_>, place: Place, base: i64) -> Result<(), Refusal> {
     let inst = issue.inst;
     let (reg, indices, mask) = (issue.reg(0), issue.reg(2), issue.only_mask());
     let size = inst.lanes().map_or(4, |ty| (lane_bits(ty) / 8) as usize);
@@ -586,7 +586,7 @@ fn scatter(issue: &Issue<'_, '_>, core: &mut Core<'_>, place: Place, base: i64) 
     Ok(())
 }
 
-fn address_register(issue: &Issue<'_, '_>, core: &Core<'_>) -> Result<i64, Found> {
+fn address_register(issue: &Issue<'_, '_>, core: &Core<'_>) -> Result<i64, Refusal> {
     match core.specials.ar {
         Some(ar) => Ok(ar),
         None => issue.broken("undefined-use", "AR is undefined".into(), "clear it first with pto.sprclr \"AR\""),
@@ -594,7 +594,7 @@ fn address_register(issue: &Issue<'_, '_>, core: &Core<'_>) -> Result<i64, Found
 }
 
 /// The bytes that the last squeeze kept, and AR.
-fn squeezed(issue: &Issue<'_, '_>, core: &Core<'_>) -> Result<(i64, i64), Found> {
+fn squeezed(issue: &Issue<'_, '_>, core: &Core<'_>) -> Result<(i64, i64), Refusal> {
     let kept = match core.specials.kept {
         Some(Some(kept)) => kept,
         Some(None) => {
@@ -609,7 +609,7 @@ fn squeezed(issue: &Issue<'_, '_>, core: &Core<'_>) -> Result<(i64, i64), Found>
     Ok((kept, address_register(issue, core)?))
 }
 
-fn store_state(issue: &Issue<'_, '_>) -> Result<Align, Found> {
+fn store_state(issue: &Issue<'_, '_>) -> Result<Align, Refusal> {
     let align = issue.align("al");
     if align.stream == Stream::Load {
         let what = "the state is one of a load stream".into();
@@ -625,7 +625,7 @@ fn append(
     place: Place,
     at: i64,
     bytes: Vec<Option<u8>>,
-) -> Result<Align, Found> {
+) -> Result<Align, Refusal> {
     let state = store_state(issue)?;
     let first = if state.data.is_empty() { at } else { state.at };
     let expected = first + state.data.len() as i64;
@@ -649,7 +649,7 @@ fn append(
 }
 
 /// Writes the waiting bytes of a stream that ends here.
-fn flush(issue: &Issue<'_, '_>, core: &mut Core<'_>, place: Place, end: i64) -> Result<(), Found> {
+fn flush(issue: &Issue<'_, '_>, core: &mut Core<'_>, place: Place, end: i64) -> Result<(), Refusal> {
     let state = store_state(issue)?;
     if state.data.is_empty() {
         return Ok(());

@@ -18,7 +18,7 @@ pub struct Touch {
 
 /// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Act {
+pub enum NodeKind {
     Access(Class),
     /// A barrier, by its kind.
     Bar(String),
@@ -33,7 +33,7 @@ pub struct Node {
     pub op: u32,
     /// The rounds of the loops around, the innermost last.
     pub turns: SmallVec<[u64; 2]>,
-    pub act: Act,
+    pub act: NodeKind,
     /// The nodes whose values it uses.
     pub after: SmallVec<[u32; 4]>,
     pub touches: SmallVec<[Touch; 1]>,
@@ -175,7 +175,7 @@ impl Log {
                 }
             }
             match &node.act {
-                Act::Access(class) => {
+                NodeKind::Access(class) => {
                     if let Some(k) = number(*class) {
                         own.add(&barred[k]);
                         past[k].add(&own);
@@ -185,13 +185,13 @@ impl Log {
                         scalar = Some(n);
                     }
                 }
-                Act::Bar(kind) => {
+                NodeKind::Bar(kind) => {
                     if let Some((first, second)) = bar_classes(kind) {
                         first.iter().filter_map(|c| number(*c)).for_each(|k| own.add(&past[k]));
                         second.iter().filter_map(|c| number(*c)).for_each(|k| barred[k].add(&own));
                     }
                 }
-                Act::Value => {}
+                NodeKind::Value => {}
             }
             before.push(own);
         }
@@ -247,7 +247,7 @@ impl Log {
     /// The conflict of two accesses, if there is one.
     fn conflict(&self, x: usize, y: usize) -> Option<Race> {
         let (a, b) = (self.nodes.get(x)?, self.nodes.get(y)?);
-        let (Act::Access(first), Act::Access(second)) = (&a.act, &b.act) else { return None };
+        let (NodeKind::Access(first), NodeKind::Access(second)) = (&a.act, &b.act) else { return None };
         let mut shared: Option<(Conflict, (i64, i64))> = None;
         for t in &a.touches {
             for u in &b.touches {
@@ -269,8 +269,8 @@ impl Log {
     }
 }
 
-fn is_scalar(act: &Act) -> bool {
-    matches!(act, Act::Access(Class::Ld | Class::St))
+fn is_scalar(act: &NodeKind) -> bool {
+    matches!(act, NodeKind::Access(Class::Ld | Class::St))
 }
 
 /// Whether two writes leave the same bits in the bytes that they share.

@@ -1,7 +1,7 @@
 //! Execution of an instruction on registers and memory: the one definition, byte for byte.
 
 use crate::call::Inst;
-use crate::check::{self, Found, Known};
+use crate::check::{self, Known, Refusal};
 use crate::reg::{Align, Mask, Reg};
 use crate::table::{Class, Register, Sem, Space};
 use crate::types::lane_elem;
@@ -57,9 +57,9 @@ pub trait Memory {
     /// Writes bytes that are defined.
     fn put_all(&mut self, place: Place, at: u64, bytes: &[u8]);
     /// Copies bytes with their definedness.
-    fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), Found>;
+    fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), Refusal>;
     /// Called for each access of a global buffer, which it may refuse.
-    fn global(&mut self, place: Place, at: i64, len: u64, writes: bool) -> Result<(), Found>;
+    fn global(&mut self, place: Place, at: i64, len: u64, writes: bool) -> Result<(), Refusal>;
 }
 
 /// A core's state between instructions, besides values and memories.
@@ -144,7 +144,7 @@ impl<'v> Issue<'_, 'v> {
     }
 
     /// An error of this instruction.
-    pub fn broken<T>(&self, rule: &'static str, what: String, help: &str) -> Result<T, Found> {
+    pub fn broken<T>(&self, rule: &'static str, what: String, help: &str) -> Result<T, Refusal> {
         Err(check::broken(self.inst, rule, what, help))
     }
 }
@@ -171,7 +171,7 @@ pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
 }
 
 /// Checks and runs one instruction.
-pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Found> {
+pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Refusal> {
     let known = known(args);
     if let Some((what, help)) = why_not(inst.call) {
         return Err(Box::new(Diagnostic::error("not-executable", what).help(help)));
@@ -194,7 +194,7 @@ pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<R
     }
 }
 
-fn register(issue: &Issue<'_, '_>, sem: Register, core: &mut Core<'_>) -> Result<Results, Found> {
+fn register(issue: &Issue<'_, '_>, sem: Register, core: &mut Core<'_>) -> Result<Results, Refusal> {
     let first = match issue.args.first() {
         Some(Value::Int(v)) => *v,
         _ => 0,

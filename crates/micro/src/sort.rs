@@ -1,7 +1,7 @@
 //! Records in UB: sorted in groups of 32, and merged (micro/vector.md 8).
 
 use crate::call::Inst;
-use crate::check::{self, Found, Known, broken, number_in};
+use crate::check::{self, Known, Refusal, broken, number_in};
 use crate::run::{Core, Issue, Value};
 use crate::table::{Sem, Sort, Space};
 use tessera_isa::diag::Diagnostic;
@@ -44,7 +44,7 @@ fn score(inst: &Inst<'_>) -> Elem {
 }
 
 /// The bytes that are read and written: operand, start, length.
-fn touched(inst: &Inst<'_>, known: &[Known]) -> Result<Vec<(usize, i64, u64)>, Found> {
+fn touched(inst: &Inst<'_>, known: &[Known]) -> Result<Vec<(usize, i64, u64)>, Refusal> {
     let int = |n: usize| known.get(n).and_then(|v| v.int());
     let mut out = Vec::new();
     let mut add = |n: usize, len: i64| out.extend(int(n).map(|at| (n, at, len as u64)));
@@ -74,7 +74,7 @@ fn touched(inst: &Inst<'_>, known: &[Known]) -> Result<Vec<(usize, i64, u64)>, F
     Ok(out)
 }
 
-pub(crate) fn check(inst: &Inst<'_>, known: &[Known]) -> Result<(), Found> {
+pub(crate) fn check(inst: &Inst<'_>, known: &[Known]) -> Result<(), Refusal> {
     let runs = touched(inst, known)?;
     let wanted = if inst.call.row.sem == Sem::Sort(Sort::Groups) { 32 } else { RECORD };
     let lists = runs.len();
@@ -114,7 +114,7 @@ struct Record {
     bytes: [Option<u8>; 8],
 }
 
-pub(crate) fn run(issue: &Issue<'_, '_>, sem: Sort, core: &mut Core<'_>) -> Result<(), Found> {
+pub(crate) fn run(issue: &Issue<'_, '_>, sem: Sort, core: &mut Core<'_>) -> Result<(), Refusal> {
     let inst = issue.inst;
     let elem = score(inst);
     let size = (elem.bits() / 8) as usize;

@@ -25,12 +25,12 @@ impl Memory for Ub {
             *to = Some(*from);
         }
     }
-    fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), tessera_micro::check::Found> {
+    fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), tessera_micro::check::Refusal> {
         let bytes = self.0[from.1 as usize..(from.1 + len) as usize].to_vec();
         self.0[to.1 as usize..(to.1 + len) as usize].copy_from_slice(&bytes);
         Ok(())
     }
-    fn global(&mut self, _: Place, _: i64, _: u64, _: bool) -> Result<(), tessera_micro::check::Found> {
+    fn global(&mut self, _: Place, _: i64, _: u64, _: bool) -> Result<(), tessera_micro::check::Refusal> {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::byte_partition::BytePartition;
 use crate::explore::Core;
 use crate::happens_before::HappensBefore;
-use crate::races::{ByPipe, Conflict, Found, MAX_PAIRS, MAX_RACES, Race, Side, conflict};
+use crate::races::{ByPipe, Conflict, MAX_PAIRS, MAX_RACES, Race, RaceFindings, Side, conflict};
 use crate::trace::{Access, Root, Sets, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::OpId;
@@ -24,12 +24,12 @@ struct Search<'a> {
     lists: FxHashMap<(Bucket, usize, Pipe), ByPipe>,
     reported: FxHashSet<(OpId, OpId)>,
     same: FxHashSet<(OpId, OpId)>,
-    found: Found,
+    found: RaceFindings,
     pairs: u64,
 }
 
 /// The races between these processes.
-pub fn find(traces: &[&Trace], order: &HappensBefore, sets: &Sets) -> Found {
+pub fn find(traces: &[&Trace], order: &HappensBefore, sets: &Sets) -> RaceFindings {
     // The roots that several processes touch and one of them writes, and those of them whose accesses have several forms.
     let mut roots: FxHashMap<Root, (u8, bool, FxHashSet<_>)> = FxHashMap::default();
     for (process, trace) in traces.iter().enumerate() {
@@ -43,7 +43,7 @@ pub fn find(traces: &[&Trace], order: &HappensBefore, sets: &Sets) -> Found {
     }
     roots.retain(|_, (by, writes, _)| by.count_ones() > 1 && *writes);
     if roots.is_empty() {
-        return Found::default();
+        return RaceFindings::default();
     }
     let is_shared = |access: &&Access| roots.contains_key(&sets.get(access.set).root);
     let used = traces.iter().flat_map(|t| &t.accesses).filter(is_shared).map(|a| a.set);

@@ -57,7 +57,7 @@ type Seen = (SmallVec<[u64; 3]>, usize, SetId);
 type Class = (OpId, usize, SmallVec<[u64; 3]>);
 
 /// A point, and where it was seen.
-type Found = (Point, Vec<Seen>);
+type Occurrences = (Point, Vec<Seen>);
 
 /// Looks at one path on which every loop runs as often as it is tried, and asks for longer ones; the events that only an
 /// unknown number of turns decides.
@@ -79,7 +79,7 @@ pub fn ask(
     if written.is_empty() {
         return None;
     }
-    let mut points: Vec<Found> = Vec::new();
+    let mut points: Vec<Occurrences> = Vec::new();
     let mut unclear = None;
     for (process, trace) in traces.iter().enumerate() {
         unclear = unclear.or(collect(process, trace, sets, &written, &mut points));
@@ -115,7 +115,7 @@ fn collect(
     trace: &Trace,
     sets: &Sets,
     written: &FxHashSet<Root>,
-    out: &mut Vec<Found>,
+    out: &mut Vec<Occurrences>,
 ) -> Option<[(usize, usize); 2]> {
     let loops: FxHashMap<OpId, &crate::explore::SymbolicLoop> = trace.open.iter().map(|o| (o.op, o)).collect();
     // A loop that is another one each time has no form.
@@ -249,7 +249,7 @@ struct DependenceDistance {
 impl DependenceTest<'_> {
     /// Looks where the first meets the second: in a later turn of each of the loops around both, or in the same turn of
     /// all of them (asked for once).
-    fn pair(&mut self, x: &Found, y: &Found, once: bool) {
+    fn pair(&mut self, x: &Occurrences, y: &Occurrences, once: bool) {
         let (a, b) = (&x.0, &y.0);
         let is_same = |(l, m): &(&LoopLevel, &LoopLevel)| match a.process == b.process {
             true => l.op == m.op,
@@ -269,7 +269,7 @@ impl DependenceTest<'_> {
     }
 
     /// The least turns in which the two meet, if there are any and nothing orders them; loops run as long as that later.
-    fn look(&mut self, x: &Found, y: &Found, apart: DependenceDistance) {
+    fn look(&mut self, x: &Occurrences, y: &Occurrences, apart: DependenceDistance) {
         let (a, b) = (&x.0, &y.0);
         let same = apart.same;
         if a.around[..same].iter().zip(&b.around[..same]).any(|(l, m)| l.first != m.first) {
@@ -333,7 +333,7 @@ impl DependenceTest<'_> {
     }
 
     /// Asks for runs in which both have as many turns.
-    fn run_longer(&mut self, x: &Found, y: &Found, left: &[i128], right: &[i128]) {
+    fn run_longer(&mut self, x: &Occurrences, y: &Occurrences, left: &[i128], right: &[i128]) {
         let mut needs: FxHashMap<&ChoiceKey, (u64, u64)> = FxHashMap::default();
         for (around, turns) in x.0.around.iter().zip(left).chain(y.0.around.iter().zip(right)) {
             let need = i128::from(around.first) + i128::from(around.period) * turns + 1;
@@ -369,16 +369,16 @@ impl DependenceTest<'_> {
         }
     }
 
-    fn give_up(&mut self, x: &Found, y: &Found) {
+    fn give_up(&mut self, x: &Occurrences, y: &Occurrences) {
         self.unclear.get_or_insert([(x.0.process, x.1[0].1), (y.0.process, y.1[0].1)]);
     }
 
     /// The number of periods of a loop after which the first access always precedes the second, independent of inner
     /// loops. A predecessor of an event precedes everything later on that event's pipe.
-    fn is_ordered_far(&self, x: &Found, y: &Found, level: usize) -> Option<i128> {
+    fn is_ordered_far(&self, x: &Occurrences, y: &Occurrences, level: usize) -> Option<i128> {
         let order = self.order?;
         // The first and the last event in each period, in the first turn of the loops around this one.
-        let turns = |found: &Found| -> Vec<Option<(usize, usize)>> {
+        let turns = |found: &Occurrences| -> Vec<Option<(usize, usize)>> {
             let LoopLevel { first, period, .. } = found.0.around[level];
             let mut found_at: Vec<Option<(usize, usize)>> = Vec::new();
             for (turns, event, _) in found.1.iter().filter(|seen| is_at(x, y, seen, level)) {
@@ -401,9 +401,9 @@ impl DependenceTest<'_> {
 
     /// Whether one of the two precedes the other in the same iteration of their common loops, independent of inner
     /// loops.
-    fn is_ordered_near(&self, x: &Found, y: &Found, same: usize) -> bool {
+    fn is_ordered_near(&self, x: &Occurrences, y: &Occurrences, same: usize) -> bool {
         let Some(order) = self.order else { return false };
-        let here = |found: &Found| {
+        let here = |found: &Occurrences| {
             let is = |s: &&Seen| is_at(x, y, s, same);
             let node = |s: &Seen| order.first[found.0.process] + s.1;
             let all = || found.1.iter().filter(is).map(node);
@@ -415,7 +415,7 @@ impl DependenceTest<'_> {
 }
 
 /// Whether this is the first iteration of the outer loops in which both occurred.
-fn is_at(x: &Found, y: &Found, seen: &Seen, outer: usize) -> bool {
+fn is_at(x: &Occurrences, y: &Occurrences, seen: &Seen, outer: usize) -> bool {
     (0..outer).all(|k| seen.0[k] == x.1[0].0[k].max(y.1[0].0[k]))
 }
 

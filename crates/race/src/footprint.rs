@@ -16,7 +16,7 @@ pub type Ranges = Arc<[(i64, i64)]>;
 
 /// The effect of an instruction on one operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct OperandFootprint {
     /// The position of the tile; none for the view of global memory.
     pub tile: Option<usize>,
     /// The vector core whose memory is meant.
@@ -28,7 +28,7 @@ pub struct Part {
 }
 
 /// The bytes of an instruction by operand: first what is read, then what is written.
-pub fn parts(inst: &Inst) -> Vec<Part> {
+pub fn parts(inst: &Inst) -> Vec<OperandFootprint> {
     let known = with_scalars(inst);
     match steps(&known) {
         Some(steps) => {
@@ -50,7 +50,7 @@ fn with_scalars(inst: &Inst) -> Inst {
 }
 
 /// The bounds of the accesses of an instruction whose extents or indices are unknown.
-fn declared(inst: &Inst) -> Vec<Part> {
+fn declared(inst: &Inst) -> Vec<OperandFootprint> {
     let all = |touch: &Touch| {
         let tile = inst.tiles.iter().position(|t| t.role == touch.role)?;
         let arg = inst.tiles.get(tile)?;
@@ -58,7 +58,7 @@ fn declared(inst: &Inst) -> Vec<Part> {
         Some((tile, ranges, touch.reads(), touch.writes()))
     };
     let touched: Vec<_> = effects(inst).tiles.iter().filter_map(all).collect();
-    let part = |(tile, ranges, ..): &(usize, Ranges, bool, bool), writes: bool| Part {
+    let part = |(tile, ranges, ..): &(usize, Ranges, bool, bool), writes: bool| OperandFootprint {
         tile: Some(*tile),
         core: 0,
         ranges: ranges.clone(),
@@ -67,7 +67,7 @@ fn declared(inst: &Inst) -> Vec<Part> {
     };
     let reads = touched.iter().filter(|t| t.2).map(|t| part(t, false));
     let writes = touched.iter().filter(|t| t.3).map(|t| part(t, true));
-    let view = inst.global.as_ref().map(|_| Part {
+    let view = inst.global.as_ref().map(|_| OperandFootprint {
         tile: None,
         core: 0,
         ranges: [(0, i64::MAX / 16)].into(),
@@ -296,13 +296,13 @@ impl Parts {
         }
     }
 
-    fn done(self) -> Vec<Part> {
+    fn done(self) -> Vec<OperandFootprint> {
         let mut all = self.0;
         all.sort_by_key(|p| p.2);
         let part = |(tile, core, writes, mut ranges): Collected| {
             ranges.retain(|r| r.0 < r.1);
             let ranges = joined(ranges);
-            (!ranges.is_empty()).then(|| Part { tile, core, ranges: ranges.into(), writes, exact: true })
+            (!ranges.is_empty()).then(|| OperandFootprint { tile, core, ranges: ranges.into(), writes, exact: true })
         };
         all.into_iter().filter_map(part).collect()
     }

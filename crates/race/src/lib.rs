@@ -35,7 +35,7 @@ pub use races::Conflict;
 use channels::Channels;
 use explore::{AnalysisInput, PathChoices};
 use happens_before::HappensBefore;
-use races::Found;
+use races::RaceFindings;
 use report::Reporter;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Fifos, Func, Module, Op, Runs};
@@ -291,7 +291,7 @@ fn judge(
         trace.scopes.iter().for_each(|found| reporter.in_scope(found));
     }
     let unclear = dependence::ask(traces, sets, Some(&order), choices);
-    let mut all: Vec<Found> = Vec::new();
+    let mut all: Vec<RaceFindings> = Vec::new();
     let manual = (0..traces.len()).filter(|process| !traces[*process].automatic);
     all.extend(manual.map(|process| races::find(traces[process], &order, process, sets)));
     if traces.len() > 1 {

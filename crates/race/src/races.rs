@@ -57,7 +57,7 @@ pub struct Race {
 
 /// The races of one process, or between processes.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct RaceFindings {
     /// One for each pair of program points, in the order of the second one.
     pub races: Vec<Race>,
     /// Worth a note and no race: both vector cores write the same bytes with the same instruction.
@@ -98,7 +98,7 @@ struct Search<'a> {
 }
 
 /// The nearest races of a process.
-pub fn find(trace: &Trace, order: &HappensBefore, process: usize, sets: &Sets) -> Found {
+pub fn find(trace: &Trace, order: &HappensBefore, process: usize, sets: &Sets) -> RaceFindings {
     let used = trace.accesses.iter().map(|a| a.set);
     let atoms = BytePartition::new(sets, used);
     let lists = vec![Default::default(); atoms.count];
@@ -119,8 +119,8 @@ impl Search<'_> {
         self.order.precedes(self.first + x as usize, self.first + y as usize)
     }
 
-    fn run(&mut self) -> Found {
-        let mut found = Found::default();
+    fn run(&mut self) -> RaceFindings {
+        let mut found = RaceFindings::default();
         let mut reported: FxHashSet<(OpId, OpId)> = FxHashSet::default();
         for y in 0..self.trace.events.len() {
             let accesses = self.trace.accesses_of(y);
@@ -177,7 +177,7 @@ impl Search<'_> {
         atom: Atom,
         reported: &FxHashSet<(OpId, OpId)>,
         out: &mut SmallVec<[(u32, Access, Access); 8]>,
-        found: &mut Found,
+        found: &mut RaceFindings,
     ) {
         let (all, writes) = &self.lists[atom as usize];
         let by_write = writes.iter().rev().map(|n| *n as usize);

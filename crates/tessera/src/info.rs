@@ -23,7 +23,7 @@ use tessera_isa::ops::{Effect, Opcode, Role, Text};
 /// The kind of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum ArgumentKind {
     /// A number.
     Scalar,
     /// Global memory.
@@ -40,7 +40,7 @@ pub struct ArgumentInfo {
     /// Its name, without `%`.
     pub name: String,
     /// Its type.
-    pub what: What,
+    pub what: ArgumentKind,
     /// Its type, as text has it.
     pub ty: String,
     /// The type of its elements.
@@ -164,10 +164,10 @@ fn arguments(kernel: &Kernel) -> Vec<ArgumentInfo> {
         let value = argument.value;
         let need = kernel.need(value);
         let (what, is_memory) = match need {
-            Need::Scalar(_) => (What::Scalar, false),
-            Need::Buffer(..) => (What::Memory, true),
-            Need::Tile(_) | Need::Conv(_) => (What::Tile, false),
-            _ => (What::Other, false),
+            Need::Scalar(_) => (ArgumentKind::Scalar, false),
+            Need::Buffer(..) => (ArgumentKind::Memory, true),
+            Need::Tile(_) | Need::Conv(_) => (ArgumentKind::Tile, false),
+            _ => (ArgumentKind::Other, false),
         };
         // A tile that a listing names first in `outs` is made by it.
         let is_made = func.value(value).def == Def::ListingOut;

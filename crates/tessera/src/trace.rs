@@ -75,7 +75,7 @@ pub struct Hop {
 /// The path of an element back to its origins, newest step first.
 ///
 /// A computed element also has a formula of input elements. Unless `is_full`, long sums and long paths are cut.
-pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> Result<Way> {
+pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> Result<ElementPath> {
     given.check(&[kernel])?;
     let value = target.value(kernel)?;
     let is_tile = kernel.need(value).is_tile();
@@ -105,7 +105,7 @@ pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> R
     let formula = ids.and_then(|ids| explain.formula(ids, is_full)).filter(|f| !is_converted(f));
     let mut walk = Walk::new(kernel, given, &log, is_full);
     walk.follow(bytes, log.events.len(), given.until.map(|m| m.block), Some(target.to_string()), 0);
-    Ok(Way { formula, hops: walk.hops, is_cut: walk.is_cut })
+    Ok(ElementPath { formula, hops: walk.hops, is_cut: walk.is_cut })
 }
 
 /// The step that wrote each of some elements last, counted through all elements of a tile or a buffer; none where nothing
@@ -141,7 +141,7 @@ pub fn last_written(
 
 /// The origin of an element.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct ElementPath {
     /// Its formula, if it is computed.
     pub formula: Option<Formula>,
     /// The way back, newest step first.

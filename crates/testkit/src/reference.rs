@@ -12,7 +12,7 @@ mod rows;
 mod vector;
 
 use crate::definition::codec::{Beyond, encode, float, integer};
-use crate::definition::{self, Way};
+use crate::definition::{self, FixpipeMode};
 use blocks::Footprint;
 use tessera_isa::codec::{Number, QuantParam};
 use tessera_isa::elem::Elem;
@@ -278,7 +278,7 @@ impl<'a> Reference<'a> {
                 cell
             });
         }
-        let way = Way {
+        let way = FixpipeMode {
             relu: self.inst.relu(),
             hardware_rounding: self.inst.profile != Profile::Cpu,
             saturate_inf: self.inst.attrs.saturate_inf(),

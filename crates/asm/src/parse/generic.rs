@@ -17,7 +17,7 @@ use tessera_isa::ops::{Opcode, Role, Shape, Text};
 
 /// An operand of the assembler's definition, by the roles that it may have in a row.
 #[derive(Clone, Copy, PartialEq)]
-struct Part {
+struct OperandGroup {
     roles: &'static [Role],
     is_optional: bool,
 }
@@ -29,16 +29,16 @@ struct Ordered {
     outs: Vec<usize>,
 }
 
-const fn one(roles: &'static [Role]) -> Part {
-    Part { roles, is_optional: false }
+const fn one(roles: &'static [Role]) -> OperandGroup {
+    OperandGroup { roles, is_optional: false }
 }
 
-const fn maybe(roles: &'static [Role]) -> Part {
-    Part { roles, is_optional: true }
+const fn maybe(roles: &'static [Role]) -> OperandGroup {
+    OperandGroup { roles, is_optional: true }
 }
 
 /// Orders that are not sources first (isa/today.md 3).
-const DIALECT_ORDER: &[(&str, &[Part])] = {
+const DIALECT_ORDER: &[(&str, &[OperandGroup])] = {
     use Role::*;
     &[
         (
@@ -220,7 +220,7 @@ impl Parser<'_> {
     /// The operands of an instruction whose definition has its destination before optional operands (isa/today.md 3), by
     /// what the row reads and writes. Segments tell which are there; without them the number and the types do.
     fn dialect_order(&self, op: Opcode, g: &Generic, segments: Option<&Attr>) -> Option<Ordered> {
-        let all: &[Part] = DIALECT_ORDER.iter().find(|(name, _)| *name == op.mnemonic())?.1;
+        let all: &[OperandGroup] = DIALECT_ORDER.iter().find(|(name, _)| *name == op.mnemonic())?.1;
         let counts: Option<Vec<usize>> = match segments {
             Some(Attr::List(list)) if list.len() <= all.len() => {
                 let count = |a: &Attr| if let Attr::Int(n, _) = a { usize::try_from(*n).ok() } else { None };
@@ -230,9 +230,9 @@ impl Parser<'_> {
             None => None,
         };
         let total = g.operands.len();
-        let given = |counts: &[usize]| -> Option<Vec<Part>> {
+        let given = |counts: &[usize]| -> Option<Vec<OperandGroup>> {
             let parts = all.iter().zip(counts).flat_map(|(part, n)| std::iter::repeat_n(*part, *n));
-            let parts: Vec<Part> = parts.collect();
+            let parts: Vec<OperandGroup> = parts.collect();
             (parts.len() == total).then_some(parts)
         };
         let written = match counts {
@@ -261,7 +261,7 @@ impl Parser<'_> {
     }
 
     /// The operands in the order of a shape that has exactly these, with types that play their roles.
-    fn shape_of(&self, op: Opcode, parts: &[Part], g: &Generic) -> Option<Ordered> {
+    fn shape_of(&self, op: Opcode, parts: &[OperandGroup], g: &Generic) -> Option<Ordered> {
         let rows = [Some(op), Opcode::parse(&format!("{}_fp", op.mnemonic()))];
         rows.into_iter().flatten().find_map(|op| {
             op.shapes().iter().find_map(|shape| {

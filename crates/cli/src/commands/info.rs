@@ -7,7 +7,7 @@ use crate::render::table::{Table, paragraph};
 use crate::session::{FINE, Outcome, Session, USAGE_ERROR};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use tessera::info::{ArgumentInfo, FifoInfo, KernelInfo, What, kernels};
+use tessera::info::{ArgumentInfo, ArgumentKind, FifoInfo, KernelInfo, kernels};
 use tessera::{Diagnostic, Profile};
 
 #[derive(Debug, clap::Args)]
@@ -114,7 +114,7 @@ fn page(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> String {
 
 fn used(argument: &ArgumentInfo) -> &'static str {
     match (argument.what, argument.is_read, argument.is_written) {
-        (What::Scalar, ..) => "scalar",
+        (ArgumentKind::Scalar, ..) => "scalar",
         (_, true, true) => "read, written",
         (_, true, false) => "read",
         (_, false, true) => "written",
@@ -125,9 +125,9 @@ fn used(argument: &ArgumentInfo) -> &'static str {
 fn record(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> Value {
     let argument = |a: &ArgumentInfo| {
         let what = match a.what {
-            What::Scalar => "scalar",
-            What::Memory => "memory",
-            What::Tile => "tile",
+            ArgumentKind::Scalar => "scalar",
+            ArgumentKind::Memory => "memory",
+            ArgumentKind::Tile => "tile",
             _ => "other",
         };
         // Extents that are numbers are numbers.

@@ -11,7 +11,7 @@ use crate::policy::Format;
 use crate::progress;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use crate::watchdog;
-use find::Found;
+use find::CaseSource;
 use record::{Done, Record, key};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -92,7 +92,7 @@ fn swept(args: &Args, session: &mut Session<'_>) -> Result<Vec<Record>, Failure>
         let places: Vec<String> = args.paths.iter().map(|p| p.display().to_string()).collect();
         return Err(Failure::usage(format!("there are no cases in {}; a case is a program (.pto)", places.join(", "))));
     }
-    let mut work: Vec<(Found, Option<Profile>)> = Vec::new();
+    let mut work: Vec<(CaseSource, Option<Profile>)> = Vec::new();
     for case in found {
         let profiles = case.profiles(&args.profile);
         work.extend(profiles.into_iter().map(|profile| (case.clone(), profile)));
@@ -131,7 +131,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    fn run(&self, work: &[(Found, Option<Profile>)]) -> Result<Vec<Record>, Failure> {
+    fn run(&self, work: &[(CaseSource, Option<Profile>)]) -> Result<Vec<Record>, Failure> {
         let counts = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
         let total = work.len();
         let shown = {
@@ -176,7 +176,7 @@ impl Sweep<'_> {
     }
 
     /// One case, done or done before.
-    fn one(&self, found: &Found, profile: Option<Profile>) -> Result<Record, Failure> {
+    fn one(&self, found: &CaseSource, profile: Option<Profile>) -> Result<Record, Failure> {
         let mut session = Session {
             dir: self.dir.join(&found.dir),
             stdin: &mut io::empty(),

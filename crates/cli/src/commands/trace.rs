@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use tessera::formula::{Formula, Node, Notated};
-use tessera::trace::{Hop, How, Target, Way, back, forward};
+use tessera::trace::{ElementPath, Hop, How, Target, back, forward};
 use tessera::{Kernel, Profile};
 
 #[derive(Debug, clap::Args)]
@@ -56,14 +56,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let kernel = loaded.kernel(session, &Policy::plain(args.format), args.entry.as_deref())?;
     let source = &loaded.source;
     let (given, shown) = args.known.given("tracing");
-    let all = |hops: Vec<Hop>| Way { formula: None, hops, is_cut: false };
+    let all = |hops: Vec<Hop>| ElementPath { formula: None, hops, is_cut: false };
     let (target, way) = match (&args.at, &args.from) {
         (Some(target), _) => (target, back(&kernel, &given, target, args.full)),
         (None, Some(target)) => (target, forward(&kernel, &given, target).map(all)),
         (None, None) => return Ok(USAGE_ERROR),
     };
     drop(shown);
-    let Way { formula, hops, is_cut } = match way {
+    let ElementPath { formula, hops, is_cut } = match way {
         Ok(way) => way,
         Err(error) => return stopped(session, args.format, &loaded, &error),
     };
@@ -78,7 +78,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         }
         return Ok(FINE);
     }
-    let way = Way { formula, hops, is_cut };
+    let way = ElementPath { formula, hops, is_cut };
     session.stdout.write_all(page(target, &way, &kernel, source, given.blocks).as_bytes())?;
     if way.is_cut {
         writeln!(session.stdout, "  … and more steps; --full shows them")?;
@@ -87,7 +87,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 }
 
 /// The way of an element, for people.
-pub fn page(target: &Target, way: &Way, kernel: &Kernel, source: &Source, blocks: u32) -> String {
+pub fn page(target: &Target, way: &ElementPath, kernel: &Kernel, source: &Source, blocks: u32) -> String {
     let mut out = format!("{target} of {} ({})\n", source.name, kernel.profile());
     if let Some(Formula { term, names }) = &way.formula {
         let _ = writeln!(out, "  = {}", term.text());

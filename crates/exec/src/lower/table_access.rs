@@ -4,7 +4,7 @@
 use crate::lower::{CompiledInst, Effect, Places, operand};
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::RuleKind;
-use tessera_isa::sem::{Found, Table};
+use tessera_isa::sem::{Table, TableSlot};
 use tessera_kernels::memory::Memories;
 use tessera_kernels::nest::read_bits;
 use tessera_kernels::{Failure, MemoryId, Place, failure, internal_error};
@@ -77,7 +77,7 @@ impl TableAccess {
         (0..self.table.count()).map(one).collect()
     }
 
-    fn find(&self, indices: &[u64]) -> Result<Vec<Found>, Failure> {
+    fn find(&self, indices: &[u64]) -> Result<Vec<TableSlot>, Failure> {
         let find = |(n, k): (u64, &u64)| {
             self.table.find(*k).ok_or_else(|| {
                 let ((r, c), units) = (self.table.index_at(n), if self.table.by_row { "rows" } else { "elements" });

@@ -21,7 +21,7 @@ pub enum Beyond {
 
 /// The result of looking up an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Found {
+pub enum TableSlot {
     /// To this row or element of the table.
     At(u64),
     Zero,
@@ -115,22 +115,22 @@ impl Table {
     /// Looks up an index; `None` if it is an error.
     ///
     /// ```
-    /// use tessera_isa::sem::{Beyond, Found, Table};
+    /// use tessera_isa::sem::{Beyond, TableSlot, Table};
     ///
     /// let table = Table {
     ///     data: 0, idx: 1, scatters: false, combine: None, by_row: false, extent: [1, 2], indices: [1, 2], columns: 4,
     ///     capacity: 12, beyond: Beyond::Wrapped,
     /// };
-    /// assert_eq!([5, 13].map(|k| table.find(k)), [Some(Found::At(5)), Some(Found::At(1))]);
+    /// assert_eq!([5, 13].map(|k| table.find(k)), [Some(TableSlot::At(5)), Some(TableSlot::At(1))]);
     /// ```
-    pub fn find(&self, k: u64) -> Option<Found> {
+    pub fn find(&self, k: u64) -> Option<TableSlot> {
         let n = self.capacity;
         match self.beyond {
-            _ if k < n => Some(Found::At(k)),
-            Beyond::Zero => Some(Found::Zero),
-            Beyond::Skipped => Some(Found::Nothing),
-            Beyond::Clamped => n.checked_sub(1).map(Found::At),
-            Beyond::Wrapped => k.checked_rem(n).map(Found::At),
+            _ if k < n => Some(TableSlot::At(k)),
+            Beyond::Zero => Some(TableSlot::Zero),
+            Beyond::Skipped => Some(TableSlot::Nothing),
+            Beyond::Clamped => n.checked_sub(1).map(TableSlot::At),
+            Beyond::Wrapped => k.checked_rem(n).map(TableSlot::At),
             Beyond::Refused => None,
         }
     }
@@ -142,14 +142,14 @@ impl Table {
 
     /// The steps that these indices come to, `found` having one for each that counts. Neighbours that lead to neighbours
     /// go together.
-    pub fn steps(&self, inst: &Inst, found: &[Found]) -> Vec<Step> {
+    pub fn steps(&self, inst: &Inst, found: &[TableSlot]) -> Vec<Step> {
         let width = if self.by_row { self.extent[1] } else { 1 };
         if self.extent.contains(&0) {
             return Vec::new();
         }
         let from = |n: u64| if self.by_row { [n, 0] } else { [n / self.extent[1], n % self.extent[1]] };
         let points = (0..).zip(found).map(|(n, found)| (from(n), *found));
-        let mut points: Vec<([u64; 2], Found)> = points.filter(|(_, found)| *found != Found::Nothing).collect();
+        let mut points: Vec<([u64; 2], TableSlot)> = points.filter(|(_, found)| *found != TableSlot::Nothing).collect();
         if self.scatters && self.combine.is_none() {
             points = self.last(inst, points);
         }
@@ -165,10 +165,10 @@ impl Table {
     }
 
     /// Of the rows or elements that are written to one place, the last: it stays.
-    fn last(&self, inst: &Inst, points: Vec<([u64; 2], Found)>) -> Vec<([u64; 2], Found)> {
+    fn last(&self, inst: &Inst, points: Vec<([u64; 2], TableSlot)>) -> Vec<([u64; 2], TableSlot)> {
         let layout = inst.global.as_ref().and_then(|view| view.layout());
-        let key = |(_, found): &([u64; 2], Found)| match (found, &layout) {
-            (Found::At(at), Some(layout)) => {
+        let key = |(_, found): &([u64; 2], TableSlot)| match (found, &layout) {
+            (TableSlot::At(at), Some(layout)) => {
                 let [r, c] = self.place(*at);
                 layout.offset(r, c)
             }
@@ -178,10 +178,10 @@ impl Table {
     }
 
     /// Whether the second of two follows the first, on both sides.
-    fn continues(&self, two: &[([u64; 2], Found)]) -> bool {
+    fn continues(&self, two: &[([u64; 2], TableSlot)]) -> bool {
         let [(a, x), (b, y)] = two else { return false };
         let next = match (x, y) {
-            (Found::At(x), Found::At(y)) => {
+            (TableSlot::At(x), TableSlot::At(y)) => {
                 y.checked_sub(*x) == Some(1) && (self.by_row || y % self.columns.max(1) != 0)
             }
             (x, y) => x == y,
@@ -190,8 +190,8 @@ impl Table {
         next && beside == *b
     }
 
-    fn step(&self, at: [u64; 2], found: Found, extent: [u64; 2]) -> Step {
-        let Found::At(k) = found else {
+    fn step(&self, at: [u64; 2], found: TableSlot, extent: [u64; 2]) -> Step {
+        let TableSlot::At(k) = found else {
             let [row, col] = at;
             let rect = Rect { row, col, rows: extent[0], cols: extent[1] };
             return Step::Fill { dst: self.data, rect, bits: 0 };

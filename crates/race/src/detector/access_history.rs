@@ -1,6 +1,6 @@
 //! The access history of a cell: the entries that later events are compared with.
 
-use super::event::{Done, Point, Turns};
+use super::event::{Done, Iterations, Point};
 use super::shadow_memory::{Access, AccessKind};
 use super::vector_clock::{Clock, LANES, Lane};
 use crate::races::Conflict;
@@ -30,9 +30,9 @@ pub struct Entry {
     pub done: Done,
     /// The clock of its own process when it started.
     pub clock: [u32; LANES],
-    pub turns: Turns,
+    pub turns: Iterations,
     /// The first round of it that was seen, and its position.
-    pub first: (Turns, u32),
+    pub first: (Iterations, u32),
     /// By pipe of its process: the first event that raced with it, one more than its position; 0 where none did.
     pub raced: [u32; LANES],
 }
@@ -59,7 +59,7 @@ impl Entry {
 
 /// What to do with an event at a cell: compare it, record it, or both.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Act<'a> {
+pub enum HistoryUpdate<'a> {
     Meets,
     /// Record it. The sorted program positions are the entries that raced with it.
     Stays(&'a [u32]),
@@ -72,7 +72,7 @@ pub fn meet<const W: usize>(
     entries: &mut Vec<Entry>,
     event: &Touching<'_, W>,
     (access, own): (&Access, u8),
-    act: Act<'_>,
+    act: HistoryUpdate<'_>,
     (several, automatic): (bool, bool),
     race: &mut impl FnMut(&mut Entry, u8, Conflict),
 ) {
@@ -87,12 +87,14 @@ pub fn meet<const W: usize>(
         let before = event.clock.has(e.lane, e.position);
         let is_ordered = before || is_own && automatic;
         match (act, e.way.conflict(access.way)) {
-            (Act::Stays(raced), _) if raced.is_empty() || e.is_marked(event) => {}
-            (Act::Stays(raced), _) if raced.binary_search(&e.index).is_ok() => e.mark(event),
-            (Act::Meets | Act::MeetsAndStays, Some(conflict)) if !is_ordered => race(e, own, conflict),
+            (HistoryUpdate::Stays(raced), _) if raced.is_empty() || e.is_marked(event) => {}
+            (HistoryUpdate::Stays(raced), _) if raced.binary_search(&e.index).is_ok() => e.mark(event),
+            (HistoryUpdate::Meets | HistoryUpdate::MeetsAndStays, Some(conflict)) if !is_ordered => {
+                race(e, own, conflict)
+            }
             _ => {}
         }
-        if act == Act::Meets {
+        if act == HistoryUpdate::Meets {
             at += 1;
             continue;
         }
@@ -106,7 +108,7 @@ pub fn meet<const W: usize>(
             at += 1;
         }
     }
-    if act == Act::Meets || event.is_before_all && !several && access.way == AccessKind::Reads {
+    if act == HistoryUpdate::Meets || event.is_before_all && !several && access.way == AccessKind::Reads {
         return;
     }
     let entry = Entry {

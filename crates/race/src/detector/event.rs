@@ -7,15 +7,15 @@ use tessera_isa::ops::Pipe;
 
 /// The rounds of the loops around something; of very many loops, those of the outermost ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turns {
+pub struct Iterations {
     depth: u8,
     rounds: [u32; 5],
 }
 
-impl Turns {
+impl Iterations {
     #[inline]
-    pub fn new(turns: &[(OpId, u64)]) -> Turns {
-        let mut own = Turns { depth: turns.len().min(5) as u8, ..Turns::default() };
+    pub fn new(turns: &[(OpId, u64)]) -> Iterations {
+        let mut own = Iterations { depth: turns.len().min(5) as u8, ..Iterations::default() };
         own.rounds.iter_mut().zip(turns).for_each(|(to, (_, round))| *to = *round as u32);
         own
     }
@@ -30,7 +30,7 @@ impl Turns {
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     pub op: OpId,
-    pub turns: Turns,
+    pub turns: Iterations,
     pub index: u32,
 }
 
@@ -43,7 +43,7 @@ pub struct Done {
 
 /// The role of an event in the order.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum EventAction {
     Work {
         pipe: Pipe,
         done: Done,
@@ -86,49 +86,65 @@ pub enum Act {
     },
 }
 
-impl Act {
+impl EventAction {
     /// The pipe that it is on; none is all of them.
     pub fn pipe(&self) -> Option<Pipe> {
         match self {
-            Act::Work { pipe, .. }
-            | Act::Set { pipe, .. }
-            | Act::Wait { pipe, .. }
-            | Act::Take { pipe, .. }
-            | Act::Release { pipe, .. }
-            | Act::Send { pipe, .. }
-            | Act::Receive { pipe, .. } => Some(*pipe),
-            Act::Prints(_) => Some(Pipe::S),
-            Act::Barrier(pipe) => *pipe,
-            Act::Joins(_) => None,
+            EventAction::Work { pipe, .. }
+            | EventAction::Set { pipe, .. }
+            | EventAction::Wait { pipe, .. }
+            | EventAction::Take { pipe, .. }
+            | EventAction::Release { pipe, .. }
+            | EventAction::Send { pipe, .. }
+            | EventAction::Receive { pipe, .. } => Some(*pipe),
+            EventAction::Prints(_) => Some(Pipe::S),
+            EventAction::Barrier(pipe) => *pipe,
+            EventAction::Joins(_) => None,
         }
     }
 
     /// Whether it waits for everything before it in program order.
     pub fn meets(&self) -> bool {
-        matches!(self, Act::Prints(_) | Act::Barrier(None))
+        matches!(self, EventAction::Prints(_) | EventAction::Barrier(None))
     }
 
     /// Whether everything before it on its pipe happens before it.
     pub fn closes(&self) -> bool {
-        matches!(self, Act::Set { .. } | Act::Send { .. } | Act::Release { .. } | Act::Barrier(_) | Act::Prints(_))
+        matches!(
+            self,
+            EventAction::Set { .. }
+                | EventAction::Send { .. }
+                | EventAction::Release { .. }
+                | EventAction::Barrier(_)
+                | EventAction::Prints(_)
+        )
     }
 
     /// Whether everything after it on its pipe happens after it.
     pub fn opens(&self) -> bool {
-        matches!(self, Act::Wait { .. } | Act::Receive { .. } | Act::Take { .. } | Act::Barrier(_) | Act::Prints(_))
+        matches!(
+            self,
+            EventAction::Wait { .. }
+                | EventAction::Receive { .. }
+                | EventAction::Take { .. }
+                | EventAction::Barrier(_)
+                | EventAction::Prints(_)
+        )
     }
 
     /// Whether it may release a waiting event.
     pub fn frees(&self) -> bool {
-        matches!(self, Act::Set { .. } | Act::Release { .. } | Act::Send { .. })
+        matches!(self, EventAction::Set { .. } | EventAction::Release { .. } | EventAction::Send { .. })
     }
 
     /// Whether no later event starts before it is done (sync.md 3, rule 3).
     pub fn issues(&self) -> bool {
         match self {
-            Act::Prints(_) | Act::Joins(_) | Act::Barrier(None) => true,
-            Act::Wait { pipe, .. } | Act::Receive { pipe, .. } | Act::Take { pipe, .. } => *pipe == Pipe::S,
-            Act::Work { pipe, reads, .. } => *pipe == Pipe::S && *reads,
+            EventAction::Prints(_) | EventAction::Joins(_) | EventAction::Barrier(None) => true,
+            EventAction::Wait { pipe, .. } | EventAction::Receive { pipe, .. } | EventAction::Take { pipe, .. } => {
+                *pipe == Pipe::S
+            }
+            EventAction::Work { pipe, reads, .. } => *pipe == Pipe::S && *reads,
             _ => false,
         }
     }
@@ -138,5 +154,5 @@ impl Act {
 #[derive(Clone, Debug)]
 pub struct Event {
     pub point: Point,
-    pub act: Act,
+    pub act: EventAction,
 }

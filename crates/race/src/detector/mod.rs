@@ -29,7 +29,7 @@ use crate::trace::{Kind as Traced, Line};
 use crate::vecscope::InScope;
 use access_history::Touching;
 use channels::Lines;
-use event::{Act, Done, Event, Point};
+use event::{Done, Event, EventAction, Point};
 use pipe_clocks::Pipes;
 use report::RunFindings;
 use shadow_memory::{Access, AccessKind, Memory};
@@ -39,7 +39,7 @@ use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, Root, ScatterAtomic, TileArg};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Fifo as Part, Rect};
+use tessera_isa::sem::{Fifo as FifoRole, Rect};
 use tessera_isa::tile::Loc;
 use tessera_micro::order::Log;
 
@@ -104,7 +104,7 @@ impl<const W: usize> Detector<W> {
 
     /// An event in program order: it happens now, or is kept until it can.
     #[inline]
-    fn next(&mut self, process: usize, point: Point, act: Act) {
+    fn next(&mut self, process: usize, point: Point, act: EventAction) {
         if self.is_over {
             return;
         }
@@ -144,22 +144,22 @@ impl<const W: usize> Detector<W> {
 
     /// An event happens; it is given back where it cannot yet.
     #[inline]
-    fn happen(&mut self, process: usize, point: &Point, act: Act) -> Option<Act> {
+    fn happen(&mut self, process: usize, point: &Point, act: EventAction) -> Option<EventAction> {
         let Detector { pipes, lines, memory, text, .. } = self;
         let own = pipes.get_mut(process)?;
         let Some(happens) = own.happens(&act, |token| lines.clock(token).copied()) else { return Some(act) };
         let (lane, position) = happens.at?;
         match &act {
-            Act::Work { done, .. } | Act::Prints(done) if W != FLAGS => {
+            EventAction::Work { done, .. } | EventAction::Prints(done) if W != FLAGS => {
                 let (clock, done, is_before_all) = (&happens.clock, *done, act.issues());
                 memory.touch(&Touching { process, lane, position, clock, point, done, is_before_all });
             }
-            Act::Send { token, .. } => {
+            EventAction::Send { token, .. } => {
                 let mut out = happens.clock;
                 out.raise(lane, position + 1);
                 lines.given(*token, &out, &text.slots);
             }
-            Act::Receive { needs, .. } => lines.taken(process, needs, (lane, position), &text.slots),
+            EventAction::Receive { needs, .. } => lines.taken(process, needs, (lane, position), &text.slots),
             _ => {}
         }
         None
@@ -185,7 +185,7 @@ impl<const W: usize> Detector<W> {
         let Some(pipes) = self.pipes.get_mut(process) else { return };
         let named = events.map(|events| pipes.events(events)).unwrap_or_default();
         let point = pipes.point(op, turns);
-        self.next(process, point, Act::Work { pipe, done, reads, named });
+        self.next(process, point, EventAction::Work { pipe, done, reads, named });
     }
 
     /// The key of an instruction variant.
@@ -317,7 +317,7 @@ impl<const W: usize> Detector<W> {
         let what = self.memory.number(accesses);
         let Some(pipes) = self.pipes.get_mut(process) else { return };
         let point = pipes.point(op, turns);
-        self.next(process, point, Act::Prints(Done { what, start: 0 }));
+        self.next(process, point, EventAction::Prints(Done { what, start: 0 }));
     }
 
     /// An order operation, with the id that it is given.
@@ -354,20 +354,20 @@ impl<const W: usize> Detector<W> {
             SyncOp::Barrier(pipe) => {
                 let point = pipes.point(op, turns);
                 self.told.barrier(process, op, *pipe);
-                self.next(process, point, Act::Barrier(*pipe));
+                self.next(process, point, EventAction::Barrier(*pipe));
             }
             SyncOp::Fence(of) => {
                 let fence = *of;
                 for pipe in fence {
                     let Some(pipes) = self.pipes.get_mut(process) else { return };
                     let point = pipes.point(op, turns);
-                    self.next(process, point, Act::Barrier(*pipe));
+                    self.next(process, point, EventAction::Barrier(*pipe));
                 }
             }
             SyncOp::Events => {
                 let named = text.events.get(op.index()).map(|events| pipes.events(events)).unwrap_or_default();
                 let point = pipes.point(op, turns);
-                self.next(process, point, Act::Joins(named));
+                self.next(process, point, EventAction::Joins(named));
             }
             SyncOp::Buffer { pipe, takes } => {
                 let Some(id) = id.filter(|id| (0..32).contains(id)).map(|id| id as u32) else {
@@ -412,12 +412,12 @@ impl<const W: usize> Detector<W> {
 
     fn send(&mut self, process: usize, point: Point, pipe: Pipe, line: Line) {
         let number = self.lines.gives(process, line, point);
-        self.next(process, point, Act::Send { pipe, token: (process, line, number) });
+        self.next(process, point, EventAction::Send { pipe, token: (process, line, number) });
     }
 
     fn receive(&mut self, process: usize, point: Point, pipe: Pipe, line: Line) {
         let needs = self.lines.takes(process, line, &self.text.slots);
-        self.next(process, point, Act::Receive { pipe, needs });
+        self.next(process, point, EventAction::Receive { pipe, needs });
     }
 
     /// A push, the how-manieth of its process, a pop or a free.
@@ -450,7 +450,7 @@ impl<const W: usize> Detector<W> {
         };
         let mut accesses: Vec<Access> = Vec::new();
         match part {
-            Part::Push(_) => {
+            FifoRole::Push(_) => {
                 let (Some(second), Some(third)) = (point(), point()) else { return };
                 self.receive(process, first, pipe, Line::Free(fifo));
                 if let Some(tile) = tile {
@@ -462,7 +462,7 @@ impl<const W: usize> Detector<W> {
                 self.slot_work(process, second, pipe, accesses);
                 self.send(process, third, pipe, Line::Ready(fifo));
             }
-            Part::Pop(_) => {
+            FifoRole::Pop(_) => {
                 let rest = if on_a2a3 { point().zip(point()) } else { None };
                 self.receive(process, first, pipe, Line::Ready(fifo));
                 if let Some((second, third)) = rest {
@@ -484,7 +484,7 @@ impl<const W: usize> Detector<W> {
     fn slot_work(&mut self, process: usize, point: Point, pipe: Pipe, accesses: Vec<Access>) {
         let what = self.memory.number(accesses);
         let (done, reads, named) = (Done { what, start: 0 }, self.memory.reads(what), SmallVec::new());
-        self.next(process, point, Act::Work { pipe, done, reads, named });
+        self.next(process, point, EventAction::Work { pipe, done, reads, named });
     }
 
     /// A loop ended after this many iterations.
@@ -500,18 +500,18 @@ fn valid_ranges(tile: &TileArg) -> Vec<(i64, i64)> {
 }
 
 /// The kind of an event in a trace.
-fn traced(act: &Act) -> Traced {
+fn traced(act: &EventAction) -> Traced {
     match act {
-        Act::Work { .. } => Traced::Work,
-        Act::Prints(_) => Traced::Meets,
-        Act::Set { flag, .. } => Traced::Set(*flag),
-        Act::Wait { flag, .. } => Traced::Wait(*flag),
-        Act::Barrier(_) => Traced::Barrier,
-        Act::Joins(_) => Traced::Joins,
-        Act::Take { id, .. } => Traced::Take(*id),
-        Act::Release { id, .. } => Traced::Release(*id),
-        Act::Send { token, .. } => Traced::Send(token.1),
+        EventAction::Work { .. } => Traced::Work,
+        EventAction::Prints(_) => Traced::Meets,
+        EventAction::Set { flag, .. } => Traced::Set(*flag),
+        EventAction::Wait { flag, .. } => Traced::Wait(*flag),
+        EventAction::Barrier(_) => Traced::Barrier,
+        EventAction::Joins(_) => Traced::Joins,
+        EventAction::Take { id, .. } => Traced::Take(*id),
+        EventAction::Release { id, .. } => Traced::Release(*id),
+        EventAction::Send { token, .. } => Traced::Send(token.1),
         // The caller supplies the line of the token.
-        Act::Receive { .. } => Traced::Receive(Line::Ready(0)),
+        EventAction::Receive { .. } => Traced::Receive(Line::Ready(0)),
     }
 }

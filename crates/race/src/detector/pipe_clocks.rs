@@ -2,7 +2,7 @@
 //! order.
 
 use super::channels::Token;
-use super::event::{Act, Event, Point, Turns};
+use super::event::{Event, EventAction, Iterations, Point};
 use super::vector_clock::{Clock, Lane, lane};
 use crate::linear_expr::LinearExpr;
 use crate::trace::Flag;
@@ -132,7 +132,7 @@ impl<const W: usize> Pipes<W> {
     /// The next place in program order.
     pub fn point(&mut self, op: OpId, turns: &[(OpId, u64)]) -> Point {
         self.index += 1;
-        Point { op, turns: Turns::new(turns), index: self.index - 1 }
+        Point { op, turns: Iterations::new(turns), index: self.index - 1 }
     }
 
     fn flag_number(&mut self, flag: Flag) -> u32 {
@@ -164,7 +164,7 @@ impl<const W: usize> Pipes<W> {
     }
 
     /// A set in program order.
-    pub fn set(&mut self, pipe: Pipe, flag: u32, point: &Point, value: Option<ValueId>) -> Act {
+    pub fn set(&mut self, pipe: Pipe, flag: u32, point: &Point, value: Option<ValueId>) -> EventAction {
         let records = value.map(|value| {
             // Without a pending wait, the earlier event of the value is no longer referenced.
             let number = self.values.get(&value).copied().filter(|_| self.pending.is_empty());
@@ -185,18 +185,18 @@ impl<const W: usize> Pipes<W> {
         state.sets += 1;
         state.unset.pop_front();
         state.tokens.push_back(Set { clock: None, taken: false, point: *point, named: records });
-        Act::Set { pipe, flag, number, records }
+        EventAction::Set { pipe, flag, number, records }
     }
 
     /// A wait in program order.
-    pub fn wait(&mut self, pipe: Pipe, flag: u32, point: &Point) -> Act {
+    pub fn wait(&mut self, pipe: Pipe, flag: u32, point: &Point) -> EventAction {
         let state = &mut self.flags[flag as usize];
         let number = state.waits;
         state.waits += 1;
         if number >= state.sets {
             state.unset.push_back(*point);
         }
-        Act::Wait { pipe, flag, number }
+        EventAction::Wait { pipe, flag, number }
     }
 
     /// Whether a wait came before its set.
@@ -246,23 +246,23 @@ impl<const W: usize> Pipes<W> {
     }
 
     /// A get of a buffer in program order: it waits for the latest release on another pipe.
-    pub fn take(&self, pipe: Pipe, id: u32) -> Act {
+    pub fn take(&self, pipe: Pipe, id: u32) -> EventAction {
         if self.is_micro {
             // All earlier ones, on any pipe (micro/model.md 8).
-            return Act::Take { pipe, id, after: Some(self.index), all: true };
+            return EventAction::Take { pipe, id, after: Some(self.index), all: true };
         }
         let others = self.released.iter().filter(|((n, on), _)| *n == id && *on != pipe);
         let after = others.map(|(_, release)| release.index).max();
-        Act::Take { pipe, id, after, all: false }
+        EventAction::Take { pipe, id, after, all: false }
     }
 
-    pub fn release(&mut self, pipe: Pipe, id: u32, point: &Point) -> Act {
+    pub fn release(&mut self, pipe: Pipe, id: u32, point: &Point) -> EventAction {
         self.released.insert((id, pipe), Release { index: point.index, clock: None });
-        Act::Release { pipe, id }
+        EventAction::Release { pipe, id }
     }
 
     /// The clock that an event waits for, if all of it has happened.
-    fn incoming(&self, act: &Act, line_of: impl Fn(Token) -> Option<Clock<W>>) -> Option<Option<Clock<W>>> {
+    fn incoming(&self, act: &EventAction, line_of: impl Fn(Token) -> Option<Clock<W>>) -> Option<Option<Clock<W>>> {
         let join = |clocks: SmallVec<[Option<Clock<W>>; 2]>| -> Option<Option<Clock<W>>> {
             let mut all: Option<Clock<W>> = None;
             for clock in clocks {
@@ -271,19 +271,19 @@ impl<const W: usize> Pipes<W> {
             Some(all)
         };
         match act {
-            Act::Wait { flag, number, .. } => {
+            EventAction::Wait { flag, number, .. } => {
                 let state = self.flags.get(*flag as usize)?;
                 let set = number.checked_sub(state.first).and_then(|n| state.tokens.get(n as usize))?;
                 Some(Some(set.clock?))
             }
-            Act::Joins(named) | Act::Work { named, .. } if !named.is_empty() => {
+            EventAction::Joins(named) | EventAction::Work { named, .. } if !named.is_empty() => {
                 join(named.iter().map(|n| self.named.get(*n as usize).copied().flatten()).collect())
             }
-            Act::Take { id, after: Some(before), all: true, .. } => {
+            EventAction::Take { id, after: Some(before), all: true, .. } => {
                 let earlier = |((n, _), release): &(&(u32, Pipe), &Release<W>)| n == id && release.index < *before;
                 join(self.released.iter().filter(earlier).map(|(_, release)| release.clock).collect())
             }
-            Act::Take { id, after: Some(index), .. } => {
+            EventAction::Take { id, after: Some(index), .. } => {
                 // A later release of the same pipe takes the place of the one that is meant, and is after it.
                 let mut others = self.released.iter().filter(|((n, _), release)| n == id && release.index >= *index);
                 let found = others.find(|(_, release)| release.index == *index);
@@ -292,14 +292,14 @@ impl<const W: usize> Pipes<W> {
                     None => Some(None),
                 }
             }
-            Act::Receive { needs, .. } => join(needs.iter().map(|token| line_of(*token)).collect()),
+            EventAction::Receive { needs, .. } => join(needs.iter().map(|token| line_of(*token)).collect()),
             _ => Some(None),
         }
     }
 
     /// Whether a pending event precedes this one.
     #[inline]
-    fn is_blocked(&self, act: &Act) -> bool {
+    fn is_blocked(&self, act: &EventAction) -> bool {
         if self.blocked == 0 {
             return false;
         }
@@ -308,7 +308,7 @@ impl<const W: usize> Pipes<W> {
     }
 
     /// Notes that an event has to wait.
-    fn block(&mut self, act: &Act) {
+    fn block(&mut self, act: &EventAction) {
         self.blocked |= act.pipe().map_or(0, |pipe| 1 << pipe as u16);
         if act.issues() || self.automatic {
             self.blocked |= ALL_BLOCKED;
@@ -329,13 +329,13 @@ impl<const W: usize> Pipes<W> {
 
     /// An event happens, if everything that it waits for has.
     #[inline]
-    pub fn happens(&mut self, act: &Act, line_of: impl Fn(Token) -> Option<Clock<W>>) -> Option<Happens<W>> {
+    pub fn happens(&mut self, act: &EventAction, line_of: impl Fn(Token) -> Option<Clock<W>>) -> Option<Happens<W>> {
         if self.is_blocked(act) {
             return None;
         }
         let incoming = match act {
-            Act::Work { named, .. } if named.is_empty() => None,
-            Act::Set { .. } | Act::Barrier(_) => None,
+            EventAction::Work { named, .. } if named.is_empty() => None,
+            EventAction::Set { .. } | EventAction::Barrier(_) => None,
             _ => self.incoming(act, line_of)?,
         };
         let mut clock = self.issued;
@@ -381,7 +381,7 @@ impl<const W: usize> Pipes<W> {
     }
 
     /// Everything before is done, and everything later starts after it.
-    fn meet(&mut self, act: &Act, mut clock: Clock<W>) -> Happens<W> {
+    fn meet(&mut self, act: &EventAction, mut clock: Clock<W>) -> Happens<W> {
         for pipe in Pipe::ALL {
             let line = &self.lines[*pipe as usize];
             clock.join(&line.base);
@@ -404,9 +404,9 @@ impl<const W: usize> Pipes<W> {
     }
 
     /// Leaves behind what others wait for.
-    fn leave(&mut self, act: &Act, out: &Clock<W>) {
+    fn leave(&mut self, act: &EventAction, out: &Clock<W>) {
         match act {
-            Act::Set { flag, number, records, .. } => {
+            EventAction::Set { flag, number, records, .. } => {
                 let state = &mut self.flags[*flag as usize];
                 if let Some(set) = state.token(*number) {
                     set.clock = Some(*out);
@@ -415,7 +415,7 @@ impl<const W: usize> Pipes<W> {
                     *event = Some(*out);
                 }
             }
-            Act::Wait { flag, number, .. } => {
+            EventAction::Wait { flag, number, .. } => {
                 let state = &mut self.flags[*flag as usize];
                 if let Some(set) = state.token(*number) {
                     set.taken = true;
@@ -425,7 +425,7 @@ impl<const W: usize> Pipes<W> {
                     state.first += 1;
                 }
             }
-            Act::Release { pipe, id } => {
+            EventAction::Release { pipe, id } => {
                 if let Some(release) = self.released.get_mut(&(*id, *pipe)) {
                     release.clock = Some(*out);
                 }

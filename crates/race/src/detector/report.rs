@@ -1,6 +1,6 @@
 //! Findings of a run, worded like those of the static checker: each finding becomes a small trace per process.
 
-use super::event::{Act, Point, Turns};
+use super::event::{EventAction, Iterations, Point};
 use super::pipe_clocks::{FlagState, Pipes};
 use super::shadow_memory::{Race, Side, Space};
 use super::source_map::{self, KernelText};
@@ -29,9 +29,9 @@ struct ProcessFindings {
     /// The greatest trip count of each loop.
     loops: FxHashMap<OpId, u64>,
     /// The first wrong id of each operation.
-    ids: Vec<(OpId, Turns, i64)>,
+    ids: Vec<(OpId, Iterations, i64)>,
     /// Operations that name pipes they cannot, with the id that each has at first.
-    pipes: Vec<(OpId, Turns, Option<i64>)>,
+    pipes: Vec<(OpId, Iterations, Option<i64>)>,
     seen: FxHashSet<OpId>,
     barriers: Vec<(OpId, Pipe)>,
     /// Buffers that were taken, and by whom.
@@ -52,14 +52,14 @@ impl RunFindings {
     pub fn wrong_id(&mut self, process: usize, op: OpId, turns: &[(OpId, u64)], id: i64) {
         let Some(told) = self.processes.get_mut(process) else { return };
         if told.seen.insert(op) {
-            told.ids.push((op, Turns::new(turns), id));
+            told.ids.push((op, Iterations::new(turns), id));
         }
     }
 
     pub fn wrong_pipe(&mut self, process: usize, op: OpId, turns: &[(OpId, u64)], id: Option<i64>) {
         let Some(told) = self.processes.get_mut(process) else { return };
         if told.seen.insert(op) {
-            told.pipes.push((op, Turns::new(turns), id));
+            told.pipes.push((op, Iterations::new(turns), id));
         }
     }
 
@@ -264,7 +264,7 @@ fn misuses(
         let order = func.op(op).opcode().and_then(|o| o.order())?;
         Some(SyncOpSite { at: op, op: func.op(op), order, core, profile })
     };
-    let iteration = |op: OpId, turns: &Turns| {
+    let iteration = |op: OpId, turns: &Iterations| {
         let innermost = turns.rounds().last().filter(|_| loops.get(op.index()).is_some_and(|l| !l.is_empty()));
         innermost.map_or_else(String::new, |n| format!(" in iteration {n}"))
     };
@@ -310,7 +310,7 @@ fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Ve
         rest.traces[process].flags = own.flags.iter().map(|f| f.flag.clone()).collect();
         // Tokens that are there for waits that have not come to take them.
         for event in &own.pending {
-            if let Act::Wait { flag, number, .. } = &event.act
+            if let EventAction::Wait { flag, number, .. } = &event.act
                 && own.has_happened(*flag, *number)
             {
                 let from = own.flags.get(*flag as usize).and_then(|state| match state.flag {
@@ -328,11 +328,11 @@ fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Ve
         for event in &own.pending {
             let at =
                 rest.event(process, (event.point.op, event.point.turns.rounds()), event.act.pipe(), traced(&event.act));
-            if let Act::Send { token, .. } = &event.act {
+            if let EventAction::Send { token, .. } = &event.act {
                 tokens.insert(*token, (process, at));
             }
             // A read by S holds up everything: it is one access that is looked at for that only.
-            if matches!(event.act, Act::Work { reads: true, .. }) {
+            if matches!(event.act, EventAction::Work { reads: true, .. }) {
                 let set = rest.sets.of(&Place { root: Root::Anywhere, at: 0.into() }, &[(0, 1)].into());
                 let trace = &mut rest.traces[process];
                 trace.accesses.push(Access { set, writes: false, adds: false, exact: true, role: Role::Src, start: 0 });
@@ -343,7 +343,7 @@ fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Ve
     for (process, own) in pipes.iter().enumerate() {
         let first = rest.traces[process].events.len() - own.pending.len();
         for (n, event) in own.pending.iter().enumerate() {
-            if let Act::Receive { needs, .. } = &event.act {
+            if let EventAction::Receive { needs, .. } = &event.act {
                 let needs = needs.iter().filter_map(|token| tokens.get(token).copied()).collect();
                 between.needs.insert((process, first + n), Some(needs));
             }
@@ -430,7 +430,7 @@ fn tell<const W: usize>(
     for (process, own) in pipes.iter().enumerate() {
         for event in &own.pending {
             // A process that waits for ever for another token would have taken these.
-            if let Act::Receive { needs, .. } = &event.act {
+            if let EventAction::Receive { needs, .. } = &event.act {
                 lines.taken(process, needs, (0, 0), &text.slots);
             }
         }

@@ -4,9 +4,9 @@
 //! that happen before a write need not be kept after it. A kernel on several cores reports every pair of program
 //! points, so there a cell keeps the last access of each point.
 
-use super::access_history::{Act, Entry, Touching, meet};
+use super::access_history::{Entry, HistoryUpdate, Touching, meet};
 use super::cells::{CellId, Cells, Shadow};
-use super::event::{Done, Turns};
+use super::event::{Done, Iterations};
 use super::reported_pairs::Pairs;
 use super::vector_clock::{LANES, Lane};
 use crate::footprint::Ranges;
@@ -92,7 +92,7 @@ impl Access {
 
 /// The cells of an operand, as they were found last.
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct CellsOfAccess {
     /// Its memory as list index plus one; 0 before the first lookup.
     shadow: usize,
     stamp: u64,
@@ -102,9 +102,9 @@ struct Found {
 
 /// An instruction with its operands.
 #[derive(Debug)]
-struct What {
+struct InstVariant {
     accesses: Box<[Access]>,
-    found: Box<[Found]>,
+    found: Box<[CellsOfAccess]>,
     /// Whether it writes bytes that it also reads; then all of its operands are compared with the history before any
     /// of them is recorded.
     in_place: bool,
@@ -126,7 +126,7 @@ pub struct Side {
     pub process: usize,
     pub pipe: Pipe,
     pub op: OpId,
-    pub turns: Turns,
+    pub turns: Iterations,
     pub access: Access,
     pub start: i64,
 }
@@ -144,7 +144,7 @@ pub struct Race {
 /// All memories of a block.
 #[derive(Debug, Default)]
 pub struct Memory {
-    whats: Vec<What>,
+    variants: Vec<InstVariant>,
     known: FxHashMap<Box<[Access]>, u32>,
     shadows: Vec<Shadow>,
     spaces: FxHashMap<Space, usize>,
@@ -179,17 +179,17 @@ impl Memory {
             return *known;
         }
         let accesses: Box<[Access]> = accesses.into();
-        let found = vec![Found::default(); accesses.len()].into();
+        let found = vec![CellsOfAccess::default(); accesses.len()].into();
         let in_place = is_in_place(&accesses);
-        self.whats.push(What { accesses: accesses.clone(), found, in_place });
-        let number = self.whats.len() as u32 - 1;
+        self.variants.push(InstVariant { accesses: accesses.clone(), found, in_place });
+        let number = self.variants.len() as u32 - 1;
         self.known.insert(accesses, number);
         number
     }
 
     /// Whether an instruction reads.
     pub fn reads(&self, what: u32) -> bool {
-        self.whats.get(what as usize).is_some_and(|w| w.accesses.iter().any(|a| a.way == AccessKind::Reads))
+        self.variants.get(what as usize).is_some_and(|w| w.accesses.iter().any(|a| a.way == AccessKind::Reads))
     }
 
     /// An event touches its bytes.
@@ -205,14 +205,15 @@ impl Memory {
             && !self.races.is_empty()
             && let Some(raced) = self.told(event)
         {
-            self.meet_all(event, &[Act::Stays(&raced)], |_, _, _| ());
+            self.meet_all(event, &[HistoryUpdate::Stays(&raced)], |_, _, _| ());
             return;
         }
         let mut candidates: SmallVec<[Candidate; 2]> = SmallVec::new();
         let found =
             |entry: &mut Entry, own, conflict| candidates.push(Candidate { entry: entry.clone(), own, conflict });
-        let in_place = self.whats.get(event.done.what as usize).is_some_and(|what| what.in_place);
-        let acts: &[Act<'_>] = if in_place { &[Act::Meets, Act::Stays(&[])] } else { &[Act::MeetsAndStays] };
+        let in_place = self.variants.get(event.done.what as usize).is_some_and(|what| what.in_place);
+        let acts: &[HistoryUpdate<'_>] =
+            if in_place { &[HistoryUpdate::Meets, HistoryUpdate::Stays(&[])] } else { &[HistoryUpdate::MeetsAndStays] };
         self.meet_all(event, acts, found);
         if !candidates.is_empty() {
             self.judge(event, candidates);
@@ -222,7 +223,7 @@ impl Memory {
     /// Finds the cells of an instruction's operands, where they may be others than the last time.
     #[inline]
     fn locate(&mut self, Done { what, start }: Done) {
-        let Some(What { accesses, found, .. }) = self.whats.get_mut(what as usize) else { return };
+        let Some(InstVariant { accesses, found, .. }) = self.variants.get_mut(what as usize) else { return };
         // One operand may cut the cells of another one; the second time nothing is cut.
         loop {
             let mut is_cut = false;
@@ -256,7 +257,9 @@ impl Memory {
     /// then it is only noted.
     fn told<const W: usize>(&self, event: &Touching<'_, W>) -> Option<SmallVec<[u32; 32]>> {
         let mut raced = SmallVec::new();
-        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return Some(raced) };
+        let Some(InstVariant { accesses, found, .. }) = self.variants.get(event.done.what as usize) else {
+            return Some(raced);
+        };
         if self.automatic[event.process] || self.races.len() > MAX_RACES {
             return Some(raced);
         }
@@ -283,10 +286,10 @@ impl Memory {
     fn meet_all<const W: usize>(
         &mut self,
         event: &Touching<'_, W>,
-        acts: &[Act<'_>],
+        acts: &[HistoryUpdate<'_>],
         mut race: impl FnMut(&mut Entry, u8, Conflict),
     ) {
-        let Some(What { accesses, found, .. }) = self.whats.get(event.done.what as usize) else { return };
+        let Some(InstVariant { accesses, found, .. }) = self.variants.get(event.done.what as usize) else { return };
         let (several, automatic) = (self.automatic.len() > 1, self.automatic[event.process]);
         for act in acts {
             for (n, (access, found)) in accesses.iter().zip(found).enumerate() {
@@ -298,8 +301,14 @@ impl Memory {
         }
     }
 
-    fn side(&self, process: usize, lane: Lane, (op, turns): (OpId, Turns), (done, access): (Done, u8)) -> Option<Side> {
-        let access = self.whats.get(done.what as usize)?.accesses.get(usize::from(access))?.clone();
+    fn side(
+        &self,
+        process: usize,
+        lane: Lane,
+        (op, turns): (OpId, Iterations),
+        (done, access): (Done, u8),
+    ) -> Option<Side> {
+        let access = self.variants.get(done.what as usize)?.accesses.get(usize::from(access))?.clone();
         let pipe = *Pipe::ALL.iter().find(|pipe| **pipe as usize == usize::from(lane) % LANES)?;
         Some(Side { process, pipe, op, turns, access, start: done.start })
     }
@@ -346,7 +355,8 @@ impl Memory {
     /// Notes with all that is kept of them that some raced with this event, wherever they touched its bytes. They are given by
     /// their places in program order.
     fn mark<const W: usize>(&mut self, event: &Touching<'_, W>, mut raced: SmallVec<[u32; 32]>) {
-        let Some(What { found, .. }) = self.whats.get(event.done.what as usize).filter(|_| !raced.is_empty()) else {
+        let Some(InstVariant { found, .. }) = self.variants.get(event.done.what as usize).filter(|_| !raced.is_empty())
+        else {
             return;
         };
         let mut is_sorted = false;
@@ -386,7 +396,7 @@ impl Memory {
     }
 
     fn accesses(&self, done: Done) -> &[Access] {
-        self.whats.get(done.what as usize).map_or(&[], |what| &what.accesses)
+        self.variants.get(done.what as usize).map_or(&[], |what| &what.accesses)
     }
 
     /// The bytes in which two instructions conflict.

@@ -9,7 +9,7 @@ use tessera_ir::scalar::Constants;
 use tessera_ir::{FifoId, Fifos, Func, Module, OpId, Type, ValueId, fifo};
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::Fifo as Part;
+use tessera_isa::sem::Fifo as FifoRole;
 use tessera_plan::Placement;
 
 /// An order operation of a process.
@@ -26,7 +26,7 @@ pub struct Ordered {
 /// The effect of an operation on a FIFO.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
-    pub part: Part,
+    pub part: FifoRole,
     pub fifo: FifoId,
     pub pipe: Pipe,
 }

@@ -10,7 +10,7 @@ use tessera_absint::{Analysis, Ext, Origin, Val};
 use tessera_ir::{FifoId, Op, OpId, fifo};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Fifo as Part, Rect};
+use tessera_isa::sem::{Fifo as FifoRole, Rect};
 use tessera_isa::tile::Loc;
 
 /// The operations of a FIFO that are counted.
@@ -39,10 +39,10 @@ impl<'a> PathWalk<'a> {
     pub(super) fn fifo(&mut self, id: OpId, op: &'a Op) {
         let moved = fifo::part(op).zip(self.fifos.of(id));
         match moved {
-            Some((part @ Part::Push(_), n)) => self.push(id, op, part, n),
-            Some((part @ Part::Pop(_), n)) => self.pop(id, op, part, n),
+            Some((part @ FifoRole::Push(_), n)) => self.push(id, op, part, n),
+            Some((part @ FifoRole::Pop(_), n)) => self.pop(id, op, part, n),
             // On a2a3 the pop has freed the slot.
-            Some((part @ Part::Free(_), n)) if self.subject.profile != Profile::A2a3 => {
+            Some((part @ FifoRole::Free(_), n)) if self.subject.profile != Profile::A2a3 => {
                 let pipe = part.pipe(self.fifos.list[n].dir, self.subject.profile);
                 self.event(id, Some(pipe), Kind::Send(Line::Free(n)), &[]);
             }
@@ -79,7 +79,7 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    fn push(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
+    fn push(&mut self, id: OpId, op: &'a Op, part: FifoRole, n: FifoId) {
         let (slots, slot, _) = self.next_slot(n, Count::Pushes);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Free(n)), &[]);
@@ -118,7 +118,7 @@ impl<'a> PathWalk<'a> {
         }
     }
 
-    fn pop(&mut self, id: OpId, op: &'a Op, part: Part, n: FifoId) {
+    fn pop(&mut self, id: OpId, op: &'a Op, part: FifoRole, n: FifoId) {
         let (slots, slot, number) = self.next_slot(n, Count::Pops);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Ready(n)), &[]);

@@ -1,7 +1,7 @@
 //! Instructions that are come across again, on the same kinds of operands: they touch the same parts of them.
 
 use super::{Core, PathWalk, View};
-use crate::footprint::Part;
+use crate::footprint::OperandFootprint;
 use crate::linear_expr::LinearExpr;
 use crate::trace::{Access, Kind, Root};
 use smallvec::SmallVec;
@@ -21,7 +21,7 @@ pub(super) type Shape = (Tile, Layout, [Option<u64>; 2]);
 /// The accesses of an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
-    pub parts: Rc<[Part]>,
+    pub parts: Rc<[OperandFootprint]>,
     pub adds: bool,
     pub pipe: Pipe,
 }

@@ -16,7 +16,7 @@ use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Pipe, Role, Text};
 use tessera_isa::tile::Loc;
 use tessera_micro::check::Known;
-use tessera_micro::order::{Act, Log, Node, Touch};
+use tessera_micro::order::{Log, Node, NodeKind, Touch};
 use tessera_micro::{Class, Inst, Load, MicroType, Sem, Space, Store, footprint};
 
 /// The greatest number of operations that loops inside a vecscope run.
@@ -329,7 +329,7 @@ impl ScopeWalk<'_, '_> {
             [one] => one + 1,
             _ => {
                 let (turns, touches) = (SmallVec::new(), SmallVec::new());
-                self.log.push(Node { op: 0, turns, act: Act::Value, after, touches }) + 1
+                self.log.push(Node { op: 0, turns, act: NodeKind::Value, after, touches }) + 1
             }
         }
     }
@@ -412,7 +412,7 @@ impl ScopeWalk<'_, '_> {
     ) -> u32 {
         let after = nodes.iter().filter(|n| **n > 0).map(|n| n - 1).collect();
         let turns = self.turns.clone();
-        let node = self.log.push(Node { op: id.0, turns, act: Act::Access(class), after, touches });
+        let node = self.log.push(Node { op: id.0, turns, act: NodeKind::Access(class), after, touches });
         if let Some((from, to, writes)) = anywhere {
             self.reach.insert(node, [Touch { from, to, writes, data: None }].into_iter().collect());
         }
@@ -441,7 +441,7 @@ impl ScopeWalk<'_, '_> {
                 (node, self.fresh())
             }
             _ if call.row.sem == Sem::Bar => {
-                let act = Act::Bar(call.word(0).unwrap_or_default().to_string());
+                let act = NodeKind::Bar(call.word(0).unwrap_or_default().to_string());
                 let (turns, touches) = (self.turns.clone(), SmallVec::new());
                 self.log.push(Node { op: id.0, turns, act, after: SmallVec::new(), touches });
                 return;

@@ -17,7 +17,7 @@ use tessera_isa::sem::{Rect, Sem, stored};
 pub(super) type Alike = (Opcode, OpForm, SmallVec<[u32; 4]>);
 
 /// An instruction, and what it touches.
-pub(super) type Seen = (Inst, Rc<[footprint::Part]>);
+pub(super) type Seen = (Inst, Rc<[footprint::OperandFootprint]>);
 
 /// The number of instructions remembered for tiles of the same shapes: they differ in numbers, attributes or views.
 const MAX_ALIKE: usize = 8;
@@ -81,14 +81,14 @@ impl PathWalk<'_> {
     }
 
     /// The footprint of an instruction on its operands, computed once for all equal instructions.
-    fn parts(&mut self, inst: &Inst, operands: &[(Role, usize)]) -> Rc<[footprint::Part]> {
+    fn parts(&mut self, inst: &Inst, operands: &[(Role, usize)]) -> Rc<[footprint::OperandFootprint]> {
         let shapes = operands.iter().map(|(_, object)| self.shape(*object)).collect();
         let key = (inst.op, inst.form, shapes);
         let known = self.choices.alike.get(&key).and_then(|all| all.iter().find(|seen| seen.0 == *inst));
         if let Some((_, parts)) = known {
             return parts.clone();
         }
-        let parts: Rc<[footprint::Part]> = match inst.op.info().sem {
+        let parts: Rc<[footprint::OperandFootprint]> = match inst.op.info().sem {
             Sem::Gets | Sem::Prints => self.element(inst).into(),
             _ => footprint::parts(inst).into(),
         };
@@ -136,7 +136,7 @@ impl PathWalk<'_> {
     }
 
     /// The element that TGETVAL and TPRINT read.
-    fn element(&self, inst: &Inst) -> Vec<footprint::Part> {
+    fn element(&self, inst: &Inst) -> Vec<footprint::OperandFootprint> {
         let Some(arg) = inst.tiles.first() else { return Vec::new() };
         let named = inst.index_u64(Role::Index).and_then(|n| stored(inst, 0, n));
         let (rect, exact) = match (inst.has_scalar(Role::Index), named) {
@@ -148,6 +148,6 @@ impl PathWalk<'_> {
             _ => (Rect { row: 0, col: 0, rows: arg.tile.rows, cols: arg.tile.cols }, false),
         };
         let ranges = footprint::rect_ranges(&arg.layout, arg.tile.elem.bits().into(), rect);
-        vec![footprint::Part { tile: Some(0), core: 0, ranges: ranges.into(), writes: false, exact }]
+        vec![footprint::OperandFootprint { tile: Some(0), core: 0, ranges: ranges.into(), writes: false, exact }]
     }
 }

@@ -102,14 +102,14 @@ struct State {
 
 /// A saved state of a pass, with all tokens sorted by edge; tokens of removed edges may remain in it.
 #[derive(Debug)]
-struct Kept {
+struct SavedState {
     now: Clocks,
     tokens: Vec<(usize, Clock)>,
 }
 
-impl Kept {
-    fn new(state: &State) -> Kept {
-        let mut kept = Kept { now: state.now, tokens: Vec::new() };
+impl SavedState {
+    fn new(state: &State) -> SavedState {
+        let mut kept = SavedState { now: state.now, tokens: Vec::new() };
         kept.put(&state.tokens);
         kept
     }
@@ -131,7 +131,7 @@ impl Kept {
 
 impl State {
     /// Whether it equals a saved state, apart from the tokens of one edge.
-    fn is_like(&self, kept: &Kept, without: usize) -> bool {
+    fn is_like(&self, kept: &SavedState, without: usize) -> bool {
         let same = |(n, queue): (&usize, &SmallVec<[Clock; 2]>)| {
             *n == without || queue.iter().eq(kept.queue(*n).iter().map(|(_, token)| token))
         };
@@ -156,18 +156,18 @@ impl State {
     }
 
     /// The tokens of an edge, taken over from those at the beginning when they are first asked for.
-    fn queue(&mut self, n: usize, base: Option<&Kept>) -> &mut SmallVec<[Clock; 2]> {
+    fn queue(&mut self, n: usize, base: Option<&SavedState>) -> &mut SmallVec<[Clock; 2]> {
         let given = || base.into_iter().flat_map(|kept| kept.queue(n)).map(|(_, token)| *token).collect();
         self.tokens.entry(n).or_insert_with(given)
     }
 
-    fn give(&mut self, n: usize, from: Pipe, times: u64, base: Option<&Kept>) {
+    fn give(&mut self, n: usize, from: Pipe, times: u64, base: Option<&SavedState>) {
         let token = self.token(from);
         let queue = self.queue(n, base);
         (0..times).for_each(|_| queue.push(token));
     }
 
-    fn wait(&mut self, n: usize, to: Pipe, base: Option<&Kept>) {
+    fn wait(&mut self, n: usize, to: Pipe, base: Option<&SavedState>) {
         let queue = self.queue(n, base);
         if !queue.is_empty() {
             let token = queue.remove(0);
@@ -175,7 +175,7 @@ impl State {
         }
     }
 
-    fn act(&mut self, action: Action, n: usize, edge: &Edge, base: Option<&Kept>) {
+    fn act(&mut self, action: Action, n: usize, edge: &Edge, base: Option<&SavedState>) {
         match (action, edge) {
             (Action::Set, Edge::Pair { from, .. }) => self.give(n, *from, 1, base),
             (Action::Prime(times), Edge::Pair { from, .. }) => self.give(n, *from, times, base),
@@ -209,7 +209,7 @@ pub struct Path {
     moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)>,
     /// The saved state before every n-th tick.
     every: usize,
-    kept: Vec<Kept>,
+    kept: Vec<SavedState>,
 }
 
 /// The record of a pass for edges that are added late.
@@ -294,7 +294,7 @@ impl Path {
     /// The actions at a tick, without one edge.
     fn act(
         &self,
-        (state, base): (&mut State, Option<&Kept>),
+        (state, base): (&mut State, Option<&SavedState>),
         tick: Tick,
         edges: &[Option<Edge>],
         actions: &Actions,
@@ -335,7 +335,7 @@ impl Path {
         for at in 0..self.trace.ticks.len() {
             if at.is_multiple_of(self.every) {
                 state.tokens.retain(|_, queue| !queue.is_empty());
-                self.kept.push(Kept::new(&state));
+                self.kept.push(SavedState::new(&state));
             }
             past.until.push(events);
             let tick = self.trace.ticks[at];

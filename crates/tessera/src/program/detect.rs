@@ -12,17 +12,17 @@ use tessera_race::Report;
 use tessera_race::detector::{self, BlockFindings, Detector, KernelText};
 
 /// The findings of the blocks, each with its number.
-type Found = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
+type SharedFindings = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
 
 /// Hands on what a block is told of.
 struct Judge<const W: usize> {
     block: u32,
     detector: Box<Detector<W>>,
-    found: Found,
+    found: SharedFindings,
 }
 
 impl<const W: usize> Judge<W> {
-    fn new(block: u32, text: Arc<KernelText>, found: Found) -> Self {
+    fn new(block: u32, text: Arc<KernelText>, found: SharedFindings) -> Self {
         Judge { block, detector: Box::new(Detector::new(text)), found }
     }
 }
@@ -122,7 +122,7 @@ impl Kernel {
             Err(outcome) => return (*outcome, None),
         };
         let text = Arc::new(KernelText::new(self.module(), self.func(), self.profile(), &placement, bindings.order));
-        let found = Found::default();
+        let found = SharedFindings::default();
         let mut prepared = self.prepared(bindings, &placement);
         let is_asked = if asked == Asked::Flags { text.has_flags() } else { !text.is_plain() };
         prepared.observe = is_asked.then(|| observe(asked, text.clone(), found.clone()));
@@ -148,7 +148,7 @@ fn is_of_flags(rule: &str) -> bool {
     rule.starts_with("flag-") || rule == "buf-token"
 }
 
-fn observe(asked: Asked, text: Arc<KernelText>, found: Found) -> Arc<Observe> {
+fn observe(asked: Asked, text: Arc<KernelText>, found: SharedFindings) -> Arc<Observe> {
     let is_alone = text.is_alone();
     Arc::new(move |block| match (asked, is_alone) {
         (Asked::Flags, _) => Box::new(Judge::<{ detector::FLAGS }>::new(block, text.clone(), found.clone())),

@@ -23,11 +23,11 @@ pub fn eval(func: Func, to: Elem, args: &[Typed]) -> Option<u64> {
         Func::Cvt { rounding, saturation } => cvt(to, one(args)?, rounding, saturation),
         Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant } => {
             let [x, param @ ..] = args else { return None };
-            fixpipe(to, *x, Way { relu, hardware_rounding, saturate_inf }, parameter(quant, param)?)
+            fixpipe(to, *x, FixpipeMode { relu, hardware_rounding, saturate_inf }, parameter(quant, param)?)
         }
         Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant } => {
             let [old, x, param @ ..] = args else { return None };
-            let new = fixpipe(to, *x, Way { relu, hardware_rounding, saturate_inf }, parameter(quant, param)?)?;
+            let new = fixpipe(to, *x, FixpipeMode { relu, hardware_rounding, saturate_inf }, parameter(quant, param)?)?;
             eval(Func::Add, to, &[*old, (to, new)])
         }
         Func::Abs if to.is_float() => of::<1>(args).map(|[(_, x)]| x & !sign_bit(to) & to.mask()),
@@ -232,7 +232,7 @@ fn cvt(to: Elem, (from, bits): Typed, mode: Rounding, saturation: Option<Saturat
 
 /// What a conversion out of an accumulator is told besides its types and its parameter.
 #[derive(Clone, Copy)]
-pub struct Way {
+pub struct FixpipeMode {
     pub relu: bool,
     /// Whether an integer result is rounded before its offset is added.
     pub hardware_rounding: bool,
@@ -251,7 +251,7 @@ fn parameter(quant: Option<Quant>, given: &[Typed]) -> Option<Option<u64>> {
 }
 
 /// Out of an accumulator (fixpipe.md 4).
-pub fn fixpipe(to: Elem, (from, bits): Typed, way: Way, param: Option<u64>) -> Option<u64> {
+pub fn fixpipe(to: Elem, (from, bits): Typed, way: FixpipeMode, param: Option<u64>) -> Option<u64> {
     let stored = match param {
         None if from == to => bits & to.mask(),
         None => convert(to, (from, bits)).filter(|_| matches!(from, Elem::F32 | Elem::I32))?,
@@ -267,7 +267,7 @@ pub fn fixpipe(to: Elem, (from, bits): Typed, way: Way, param: Option<u64>) -> O
     Some(if is_positive { stored } else { 0 })
 }
 
-fn quantized(to: Elem, (from, bits): Typed, way: Way, param: u64) -> Option<u64> {
+fn quantized(to: Elem, (from, bits): Typed, way: FixpipeMode, param: u64) -> Option<u64> {
     let x = match from {
         Elem::F32 => float(from, bits)? as f32,
         Elem::I32 => nearest_f32(integer(from, bits)?),

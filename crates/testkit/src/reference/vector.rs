@@ -12,7 +12,7 @@ use tessera_isa::sem::{Axis, Func, Saturation};
 use tessera_isa::tile::{LayoutName, Loc};
 
 /// An argument at a point: its type, its bits, and whether it is wholly defined.
-type Found = (Elem, u64, bool);
+type TypedBits = (Elem, u64, bool);
 
 impl Reference<'_> {
     /// Instructions with formulas of their own.
@@ -46,11 +46,11 @@ impl Reference<'_> {
     }
 
     /// A scalar as an element: low bits, or rounded to nearest even (isa/scalar.md 2).
-    fn scalar_as(&self, elem: Elem) -> Result<Found, &'static str> {
+    fn scalar_as(&self, elem: Elem) -> Result<TypedBits, &'static str> {
         Ok((elem, scalar_bits(elem, self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)?)?, true))
     }
 
-    fn arg(&self, role: Role, [i, j]: [u64; 2], to: Elem) -> Result<Found, &'static str> {
+    fn arg(&self, role: Role, [i, j]: [u64; 2], to: Elem) -> Result<TypedBits, &'static str> {
         if self.index(role).is_ok() {
             return Ok(element(self.source(role)?, i, j));
         }
@@ -62,7 +62,7 @@ impl Reference<'_> {
     }
 
     /// `-zero`: a defined divisor of an integer is 0, whatever is divided.
-    fn check_zero(&self, func: Func, to: Elem, args: &[Found]) -> Result<(), &'static str> {
+    fn check_zero(&self, func: Func, to: Elem, args: &[TypedBits]) -> Result<(), &'static str> {
         let rule = self.inst.op.info().rules.iter().find(|r| r.kind == RuleKind::Zero && r.on.has(self.inst.profile));
         let (Some(rule), false) = (rule, to.is_float()) else { return Ok(()) };
         let value = |n: usize| match args.get(n) {
@@ -298,13 +298,13 @@ fn lines(each: Axis, src: &Picture) -> (u64, u64) {
     if each == Axis::Row { (rows, cols) } else { (cols, rows) }
 }
 
-fn applied(func: Func, to: Elem, args: &[Found]) -> Result<Cell, &'static str> {
+fn applied(func: Func, to: Elem, args: &[TypedBits]) -> Result<Cell, &'static str> {
     let bits: Vec<(Elem, u64)> = args.iter().map(|(elem, bits, _)| (*elem, *bits)).collect();
     let result = definition::eval(func, to, &bits).ok_or(NO_MEANING)?;
     Ok(Cell::result(result, args.iter().all(|f| f.2)))
 }
 
 /// By value; with a NaN there is no order.
-fn order(x: Found, y: Found) -> Option<Ordering> {
+fn order(x: TypedBits, y: TypedBits) -> Option<Ordering> {
     definition::order((x.0, x.1), (y.0, y.1)).flatten()
 }

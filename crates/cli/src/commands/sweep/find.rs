@@ -21,7 +21,7 @@ const PROGRAM: &str = "program.pto";
 
 /// A case before its files are read.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct CaseSource {
     pub name: String,
     /// The folder that its files are in.
     pub dir: PathBuf,
@@ -38,7 +38,7 @@ pub struct Found {
 }
 
 /// The cases of a folder, a program or a list.
-pub fn cases(session: &mut Session<'_>, path: &Path) -> Result<Vec<Found>, Failure> {
+pub fn cases(session: &mut Session<'_>, path: &Path) -> Result<Vec<CaseSource>, Failure> {
     let unreadable = |e: io::Error| Failure::file("read", path, &e);
     let full = session.path(path);
     let is_dir = fs::metadata(&full).map_err(unreadable)?.is_dir();
@@ -84,7 +84,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// All cases below a folder, by name.
-fn walk(full: &Path, dir: &Path, name: &str, depth: usize, all: &mut Vec<Found>) -> io::Result<()> {
+fn walk(full: &Path, dir: &Path, name: &str, depth: usize, all: &mut Vec<CaseSource>) -> io::Result<()> {
     let mut entries: Vec<PathBuf> = fs::read_dir(full)?.flatten().map(|e| e.path()).collect();
     entries.sort();
     let below = |file: &str| if name.is_empty() { file.to_string() } else { format!("{name}/{file}") };
@@ -106,8 +106,9 @@ fn walk(full: &Path, dir: &Path, name: &str, depth: usize, all: &mut Vec<Found>)
 }
 
 /// A program with what lies beside it.
-fn program(full: &Path, dir: &Path, name: &str, file: &str) -> Found {
-    let mut found = Found { name: name.into(), dir: dir.into(), words: vec![file.into()], ..Found::default() };
+fn program(full: &Path, dir: &Path, name: &str, file: &str) -> CaseSource {
+    let mut found =
+        CaseSource { name: name.into(), dir: dir.into(), words: vec![file.into()], ..CaseSource::default() };
     let is_folder = file == PROGRAM;
     let described = if is_folder { "case.json".into() } else { file.replace(".pto", ".json") };
     if let Ok(text) = fs::read_to_string(full.join(&described)) {
@@ -134,8 +135,8 @@ fn program(full: &Path, dir: &Path, name: &str, file: &str) -> Found {
 }
 
 /// A line of a list of objects.
-fn listed(dir: &Path, number: usize, object: &Value) -> Found {
-    let mut found = Found { name: format!("line {number}"), dir: dir.into(), ..Found::default() };
+fn listed(dir: &Path, number: usize, object: &Value) -> CaseSource {
+    let mut found = CaseSource { name: format!("line {number}"), dir: dir.into(), ..CaseSource::default() };
     match object {
         Value::Object(object) => {
             match object.get("program") {
@@ -153,8 +154,8 @@ fn listed(dir: &Path, number: usize, object: &Value) -> Found {
 }
 
 /// A line of a list of commands.
-fn commanded(dir: &Path, number: usize, line: &str) -> Found {
-    let mut found = Found { name: format!("line {number}"), dir: dir.into(), ..Found::default() };
+fn commanded(dir: &Path, number: usize, line: &str) -> CaseSource {
+    let mut found = CaseSource { name: format!("line {number}"), dir: dir.into(), ..CaseSource::default() };
     found.take_command(line);
     if let Some(program) = found.words.first() {
         found.name = format!("{program}#{number}");
@@ -166,7 +167,7 @@ fn commanded(dir: &Path, number: usize, line: &str) -> Found {
 const DROPPED: [(&str, usize); 6] =
     [("--out", 2), ("--raw-out", 2), ("--format", 2), ("--dump", 2), ("--trace", 2), ("--strict", 1)];
 
-impl Found {
+impl CaseSource {
     /// The words of a `tessera run` or `tessera check` command that say what is run.
     fn take_command(&mut self, command: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();

@@ -1,6 +1,6 @@
 //! The outcome of a case as a line of JSON, and the key by which it is found again.
 
-use super::Found;
+use super::CaseSource;
 use crate::session::{Failure, Session};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -122,7 +122,7 @@ impl Hash {
 }
 
 /// A hash of all that decides what a case comes to: the program, its inputs, the profile, and this version.
-pub fn key(case: &Result<Case, String>, profile: Option<Profile>, found: &Found) -> String {
+pub fn key(case: &Result<Case, String>, profile: Option<Profile>, found: &CaseSource) -> String {
     let mut hash = Hash(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
     hash.add(env!("CARGO_PKG_VERSION").as_bytes());
     hash.add(found.name.as_bytes());
