@@ -120,10 +120,17 @@ impl Parser<'_> {
     /// An element of a local array or struct: as many places as dimensions, a path to a scalar, and its type
     /// (isa/today.md 4.3).
     fn check_element(&mut self, how: IdArray, raws: &Raws, types: &Types, start: Span) -> Res<()> {
-        let [array, rest @ ..] = raws.as_slice() else { return Ok(()) };
-        let slots = self.raw_type(array).and_then(|id| self.module.types.get(id).stack_slots());
         let span = start.to(self.prev);
-        let Some(slots) = slots else { return Ok(()) };
+        let [array, rest @ ..] = raws.as_slice() else {
+            let help = "write the array, and which element in brackets";
+            return self.fail("operand-count", span, "the operation names no array", help);
+        };
+        let ty = self.raw_type(array).map(|id| self.module.types.get(id));
+        let Some(slots) = ty.and_then(Type::stack_slots) else {
+            let of = ty.map_or_else(|| "a value without a type".into(), print_type);
+            let text = format!("an element is taken of {of}, which is no array and no struct");
+            return self.fail("type-mismatch", span, text, "write !pto.local_array<4x8xf32> or !pto.struct<f32, i8>");
+        };
         let places = rest.len() - usize::from(how == IdArray::Set && !rest.is_empty());
         let known: Option<Vec<i64>> = rest.iter().take(places).map(|raw| self.constant_of(raw)).collect();
         if let StackSlots::Array { dims, .. } = &slots
