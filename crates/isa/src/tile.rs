@@ -370,9 +370,11 @@ impl Tile {
             };
         }
         let n = (ir * ic) as i64;
+        // A tile that is refused for its size has a layout, too.
+        let stride = |extent: u64, side: u64| extent.saturating_mul(side).min(i64::MAX as u64) as i64;
         let (row_outer, col_outer) = match self.blayout {
-            BLayout::RowMajor => ((cols * ir) as i64, n),
-            BLayout::ColMajor => (n, (self.stored_rows() * ic) as i64),
+            BLayout::RowMajor => (stride(cols, ir), n),
+            BLayout::ColMajor => (n, stride(self.stored_rows(), ic)),
         };
         let (row_inner, col_inner) = match self.slayout {
             SLayout::ColMajor => (1, ir as i64),
