@@ -232,7 +232,8 @@ impl Parser<'_> {
         let total = g.operands.len();
         let given = |counts: &[usize]| -> Option<Vec<OperandGroup>> {
             let parts = all.iter().zip(counts).flat_map(|(part, n)| std::iter::repeat_n(*part, *n));
-            let parts: Vec<OperandGroup> = parts.collect();
+            // A count may be any number; one more than there are operands is enough to refuse it.
+            let parts: Vec<OperandGroup> = parts.take(total + 1).collect();
             (parts.len() == total).then_some(parts)
         };
         let written = match counts {
