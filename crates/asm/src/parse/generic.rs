@@ -505,7 +505,7 @@ fn outs_of(op: Opcode, segments: &Attr) -> Option<usize> {
         list.iter().filter_map(|a| if let Attr::Int(n, _) = a { usize::try_from(*n).ok() } else { None }).collect();
     let form = op.info().forms.iter().find(|f| f.operands().count() == counts.len());
     match (form, counts.as_slice()) {
-        (Some(form), counts) => Some(counts.iter().skip(form.ins.len()).sum()),
+        (Some(form), counts) => Some(counts.iter().skip(form.ins.len()).fold(0, |all, n| all.saturating_add(*n))),
         (None, [_, outs]) => Some(*outs),
         (None, _) => None,
     }
