@@ -90,7 +90,7 @@ impl Subject {
         let data = self.contents.as_ref().and_then(|all| all.get(at.operand)?[usize::from(after)].as_ref());
         let Some(data) = data.filter(|d| at.row < d.rows && at.col < d.cols) else { return Value::Null };
         let n = (at.row * data.cols + at.col) as usize;
-        let size = data.elem.size().unwrap_or(1) as usize;
+        let size = data.elem.bytes_of(1) as usize;
         let first = if data.elem.is_fp4() { n / 2 } else { n * size };
         let is_known = data.defined.get(first..first + size).is_some_and(|d| d.iter().all(|d| *d == 0xFF));
         match bits(data.elem, &data.elements, n) {

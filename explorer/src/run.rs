@@ -109,7 +109,7 @@ impl Shown<'_> {
     fn stored(&mut self, stored: &Stored) -> Value {
         let Stored { value, at, bytes, defined } = stored;
         let elem = self.kernel.elem(*value).unwrap_or(Elem::U8);
-        let size = elem.size().unwrap_or(1) as usize;
+        let size = elem.bytes_of(1) as usize;
         let per = 8 * size / elem.bits() as usize;
         let mut shown = json!({ "id": value.0, "name": self.kernel.name(*value), "elem": elem.name() });
         let known = self.shapes.iter().find(|(v, _)| v == value).map(|(_, shape)| shape.clone());

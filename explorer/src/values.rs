@@ -6,7 +6,7 @@ use tessera::program::{TileData, tile_shape};
 
 /// The bits of the n-th element of packed ones.
 pub fn bits(elem: Elem, bytes: &[u8], n: usize) -> Option<u64> {
-    let size = elem.size().unwrap_or(1) as usize;
+    let size = elem.bytes_of(1) as usize;
     let at = if elem.is_fp4() { n / 2 } else { n * size };
     let raw = bytes.get(at..at + size)?.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
     Some(match (elem.is_fp4(), n % 2) {
@@ -18,7 +18,7 @@ pub fn bits(elem: Elem, bytes: &[u8], n: usize) -> Option<u64> {
 
 /// Elements as texts; null where one is undefined.
 pub fn texts(elem: Elem, bytes: &[u8], defined: &[u8]) -> Vec<Value> {
-    let size = elem.size().unwrap_or(1) as usize;
+    let size = elem.bytes_of(1) as usize;
     let count = bytes.len() * 8 / elem.bits() as usize;
     let one = |n: usize| {
         let at = if elem.is_fp4() { n / 2 } else { n * size };

@@ -17,7 +17,9 @@ impl Exec<'_> {
             (Var::Tile(tile), Some(elem)) => self.tile_address(self.object_of(tile), elem)?,
             (Var::Global(global), Some(elem)) => self.pointer_as(self.global(global), elem)?,
             (Var::Int(slot), Some(elem)) => {
-                let at = self.int(Int::Slot(slot)).checked_mul(8).unwrap_or(0) / i64::from(elem.bits());
+                // Beyond every array where the number of the element does not fit.
+                let at = i128::from(self.int(Int::Slot(slot))) * 8 / i128::from(elem.bits());
+                let at = i64::try_from(at).unwrap_or(i64::MAX);
                 Global { elem, offset: at, ..Global::default() }
             }
             (Var::Global(global), None) => {

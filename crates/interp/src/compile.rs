@@ -299,7 +299,7 @@ impl Compiler<'_> {
                 let slot = self.var(vector).tile().ok_or_else(|| lacks(op, "a vector"))?;
                 let elem = self.program.objects.get(object.index()).map_or(Elem::U8, |o| o.tile.elem);
                 let bytes = |number: &Number| elem.encode(*number, Overflow::Infinity).to_le_bytes();
-                let size = elem.size().unwrap_or(1) as usize;
+                let size = elem.bytes_of(1) as usize;
                 let bytes = all.iter().flat_map(|number| bytes(number).into_iter().take(size)).collect();
                 Code::Support(id, Box::new(Support::Dense { object, slot, bytes }))
             }

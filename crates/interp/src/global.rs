@@ -79,7 +79,7 @@ impl Exec<'_> {
 
     /// The bytes of an element that is at this byte, or nibble for fp4: the first one, and how many.
     fn bytes_at(elem: Elem, at: i64) -> (usize, usize) {
-        (if elem.is_fp4() { at / 2 } else { at } as usize, elem.size().unwrap_or(1) as usize)
+        (if elem.is_fp4() { at / 2 } else { at } as usize, elem.bytes_of(1) as usize)
     }
 
     /// The element that an access means, how many there are, and its offset in bytes, or in nibbles for fp4.
@@ -104,7 +104,7 @@ impl Exec<'_> {
             let what = format!("element {at} is accessed, and the buffer has {elements} elements");
             return Err(out_of_bounds(what, "give the argument a longer file, or stay inside it"));
         }
-        let unit = pointer.elem.size().unwrap_or(1) as i64;
+        let unit = pointer.elem.bytes_of(1) as i64;
         Ok((pointer, [at, at * unit], elements))
     }
 

@@ -11,7 +11,7 @@ use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::AttrName;
 use tessera_isa::profile::Profile;
 use tessera_kernels::memory::{ArrayAccess, Memories, Memory};
-use tessera_kernels::{Failure, MemoryId, failure};
+use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
 /// Whether blocks of the function may meet at a grid barrier.
 pub(super) fn is_met(func: &Func, profile: Profile) -> bool {
@@ -72,7 +72,8 @@ pub(super) fn run(
     }
     let mut results = results.into_iter();
     end_all(&mut all, buffers, &merge, |block, cores| {
-        let result = results.next().unwrap_or(Ok(true)).and_then(|_| cores.report_left());
+        let lost = || Err(internal_error("a block has no result"));
+        let result = results.next().unwrap_or_else(lost).and_then(|_| cores.report_left());
         let mut one = left_by(run, cores, block, result);
         one.warnings.append(&mut warnings);
         one

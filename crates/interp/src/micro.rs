@@ -103,7 +103,7 @@ pub fn chip_space(ty: &Type) -> Option<Space> {
 
 /// Bytes of an element behind a pointer: a pair of fp4 codes is one.
 pub fn step(elem: Elem) -> i64 {
-    elem.size().unwrap_or(1) as i64
+    elem.bytes_of(1) as i64
 }
 
 /// The location of a memory on the chip.

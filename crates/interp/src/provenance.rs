@@ -17,7 +17,7 @@ use tessera_isa::layout::Layout;
 use tessera_isa::ops::{Role, RuleKind};
 use tessera_isa::sem::{Routed, Sem, Step, steps};
 use tessera_kernels::nest::lower_copy;
-use tessera_kernels::{Failure, MemoryId, Place, on_core};
+use tessera_kernels::{Failure, MemoryId, Place, internal_error, on_core};
 use tessera_provenance::{Output, ProvenanceTracker, TileAt};
 
 impl Exec<'_> {
@@ -226,7 +226,7 @@ impl Exec<'_> {
                 _ => continue,
             };
             let (layout, place) = (self.engine.layout(object), object.place);
-            let size = object.tile.elem.size().unwrap_or(1) as usize;
+            let size = object.tile.elem.bytes_of(1) as usize;
             let name = self.tile_name(*slot);
             let Some(watch) = &mut self.watch else { continue };
             let mut elements = (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c)));
@@ -259,7 +259,7 @@ impl Exec<'_> {
             };
             let Ok(object) = self.engine.object(self.object_of(*slot)) else { continue };
             let (layout, place) = (self.engine.layout(object), object.place);
-            let size = object.tile.elem.size().unwrap_or(1) as usize;
+            let size = object.tile.elem.bytes_of(1) as usize;
             let name = self.tile_name(*slot);
             let Some(watch) = &mut self.watch else { continue };
             let mut elements = (0..rect.rows).flat_map(|r| (0..rect.cols).map(move |c| (rect.row + r, rect.col + c)));
@@ -284,7 +284,9 @@ impl Exec<'_> {
     /// After something between cores, which no site of the program is.
     pub fn watch_cache(&mut self, index: usize, start: usize) {
         if let Some(mut watch) = self.watch.take() {
-            self.note_issue(&mut watch, index, start);
+            if let Err(failure) = self.note_issue(&mut watch, index, start) {
+                watch.undecide(failure.message.clone());
+            }
             self.watch = Some(watch);
         }
     }
@@ -308,15 +310,16 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn note_issue(&self, watch: &mut ProvenanceTracker, index: usize, start: usize) {
-        let Some((key, entry)) = self.engine.caches.get(index).and_then(|c| c.key().zip(c.current())) else {
-            return;
+    fn note_issue(&self, watch: &mut ProvenanceTracker, index: usize, start: usize) -> Result<(), Failure> {
+        let issued = self.engine.caches.get(index).and_then(|c| c.key().zip(c.current()));
+        let Some((key, entry)) = issued else {
+            return Err(internal_error("an instruction was issued, and it is not there"));
         };
         if let Some(init) = &entry.init {
             watch.moved(&init.shadow.as_slice().into(), &init.places, false);
         }
         let Some(compiled) = &entry.compiled else {
-            return;
+            return Ok(());
         };
         let mut places = compiled.places.clone();
         if let (Some(view), true) = (places.last_mut(), compiled.global.is_some()) {
@@ -325,20 +328,23 @@ impl Exec<'_> {
         if let Some(joined) = &compiled.joined {
             let moves = joined.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
-            joined.for_each_count(&places, |place, bytes| watch.stored(place.memory, place.at, bytes));
-            return;
+            return joined.for_each_count(&places, |place, bytes| {
+                watch.stored(place.memory, place.at, bytes);
+                Ok(())
+            });
         }
         if let Some(routed) = &compiled.routed {
-            let (mut moves, routes) = (compiled.shadow.to_vec(), routed.last(&self.engine.memories, &places));
+            let (mut moves, routes) = (compiled.shadow.to_vec(), routed.last(&self.engine.memories, &places)?);
             moves.extend(RoutedRun::shadow(&routes));
             watch.moved(&moves.into(), &places, false);
-            RoutedRun::for_each_value(&routes, &places, |place, bytes| watch.stored(place.memory, place.at, bytes));
-            return;
+            return RoutedRun::for_each_value(&routes, &places, |place, bytes| {
+                watch.stored(place.memory, place.at, bytes);
+            });
         }
         if let Some(looked) = &compiled.looked {
             let moves = looked.lowered.as_ref().map_or(&[][..], |lowered| &lowered.shadow);
             watch.moved(&moves.into(), &places, false);
-            return;
+            return Ok(());
         }
         if compiled.indexed.is_some() {
             // The selected elements are known by now; the index tile is unchanged.
@@ -351,11 +357,12 @@ impl Exec<'_> {
                 }
             }
             watch.moved(&moves.into(), &places, false);
-            return;
+            return Ok(());
         }
         let ready = watch.ready.entry((index, key.into()));
         let moves = ready.or_insert_with(|| compiled.shadow.as_slice().into()).clone();
         watch.moved(&moves, &places, false);
+        Ok(())
     }
 
     /// Whether this failure depends on data that is unknown, such as quantization parameters.

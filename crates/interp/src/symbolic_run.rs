@@ -4,7 +4,7 @@ use super::blocks::{self, BlockResult, Buffer};
 use super::cores::{Cores, Process};
 use super::{Outcome, Run, grid_barrier};
 use tessera_kernels::memory::ArrayAccess;
-use tessera_kernels::{Failure, MemoryId};
+use tessera_kernels::{Failure, MemoryId, internal_error};
 use tessera_provenance::{Moment, Output, ProvenanceTracker};
 
 /// Why there is no answer about blocks that see each other's writes.
@@ -55,7 +55,9 @@ pub fn run(mut run: Run<'_>, mut watch: ProvenanceTracker) -> (Outcome, Provenan
             break;
         }
     }
-    let mut watch = cores.list.iter_mut().find_map(|exec| exec.watch.take()).map(|watch| *watch).unwrap_or_default();
+    let Some(mut watch) = cores.list.iter_mut().find_map(|exec| exec.watch.take()).map(|watch| *watch) else {
+        return (internal_error("a run has lost its origins").into(), ProvenanceTracker::default());
+    };
     drop(cores);
     for (k, (buffer, length)) in buffers.iter().zip(&lengths).enumerate() {
         let ty = run.module.types.get(run.func.value(buffer.value).ty);

@@ -233,6 +233,16 @@ pub struct TileArg {
 }
 
 impl TileArg {
+    /// Valid rows and columns, if both are known: they are whenever an instruction runs.
+    pub fn known_valid(&self) -> Option<[u64; 2]> {
+        Some([self.valid[0]?, self.valid[1]?])
+    }
+
+    /// Rows and columns that it may touch: the valid ones, all declared ones where those are unknown.
+    pub fn most_valid(&self) -> [u64; 2] {
+        [self.valid[0].unwrap_or(self.tile.rows), self.valid[1].unwrap_or(self.tile.cols)]
+    }
+
     /// A tile whose type says all that is known of it.
     pub fn of_type(role: Role, tile: Tile) -> Self {
         TileArg { role, layout: tile.layout(), valid: [tile.v_row.known(), tile.v_col.known()], tile, place: None }

@@ -48,7 +48,7 @@ pub struct PackedKernel {
 /// An element, again and again.
 fn repeated(elem: Elem, bits: u64, n: usize) -> Vec<u8> {
     let bytes = bits.to_le_bytes();
-    bytes.get(..elem.bits() as usize / 8).unwrap_or(&[]).repeat(n)
+    bytes[..elem.bits() as usize / 8].repeat(n)
 }
 
 impl PackedKernel {
@@ -337,15 +337,15 @@ impl PackedKernel {
         }
     }
 
-    /// The indices of a gather, as the tile has them now; of a fold, none.
-    pub fn indices(&self, memories: &Memories, places: &[Place]) -> Vec<u64> {
+    /// The indices of a gather, as the tile has them now; of a fold, none. They are in the memory, or nothing is read.
+    pub fn indices(&self, memories: &Memories, places: &[Place]) -> Result<Vec<u64>, OutOfBounds> {
         let (PackedOp::Gather { .. }, Some(idx)) = (self.what, self.inputs.get(1)) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
-        let memory = memories.operand(places, idx.operand);
-        let bytes = memory.and_then(|(at, memory)| idx.gather(memory.bytes(), at).ok()).unwrap_or_default();
+        let (at, memory) = memories.operand(places, idx.operand).ok_or(OutOfBounds::NOWHERE)?;
+        let bytes = idx.gather(memory.bytes(), at)?;
         let size = idx.elem.bits() as usize / 8;
-        (0..idx.len).map(|k| read_bits(&bytes, (k * size) as i64, idx.elem.bits())).collect()
+        Ok((0..idx.len).map(|k| read_bits(&bytes, (k * size) as i64, idx.elem.bits())).collect())
     }
 
     /// A gather by these indices as the copies that it comes to, from its first operand to its destination.

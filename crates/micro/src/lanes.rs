@@ -6,12 +6,12 @@ mod whole;
 use crate::check::{Refusal, conversion_word, pair, plain_word};
 use crate::reg::{BYTES, Mask, Reg};
 use crate::run::{Core, Issue, Made, Results, Value};
-use crate::table::{Fold, Lanes, Permute, Predicate};
+use crate::table::{Extreme, Fold, Lanes, Permute, Predicate};
 use crate::types::{lane_bits, lane_elem};
 use smallvec::smallvec;
 use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::elem::Elem;
+use tessera_isa::elem::{Elem, PadKind};
 use tessera_isa::inst::{Cmp, ScalarType};
 use tessera_isa::sem::{Func, Rounding, Saturation};
 
@@ -98,15 +98,11 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
     let ops = Operands::new(issue);
     let (elem, bits) = (ops.elem, lane_bits(ops.lane));
     Ok(match sem {
-        Lanes::Map(func @ (Func::And | Func::Or | Func::Xor | Func::Not)) => reg(ops.masked(|i| {
-            let x = ops.get(0, i)?;
-            Some(match func {
-                Func::Not => !x & elem.mask(),
-                Func::And => x & ops.get(1, i)?,
-                Func::Or => x | ops.get(1, i)?,
-                _ => x ^ ops.get(1, i)?,
-            })
-        })),
+        // Bits, whatever they mean: floats, too.
+        Lanes::Map(Func::Not) => reg(ops.masked(|i| ops.get(0, i).map(|x| !x & elem.mask()))),
+        Lanes::Map(Func::And) => reg(ops.masked(|i| ops.all(i).map(|[x, y]| x & y))),
+        Lanes::Map(Func::Or) => reg(ops.masked(|i| ops.all(i).map(|[x, y]| x | y))),
+        Lanes::Map(Func::Xor) => reg(ops.masked(|i| ops.all(i).map(|[x, y]| x ^ y))),
         Lanes::Map(func @ (Func::Shl | Func::Shr)) => {
             let count = |i: usize| -> Option<i64> {
                 match issue.args.get(1)? {
@@ -144,9 +140,9 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
         Lanes::Map(func @ (Func::Abs | Func::Neg | Func::Exp | Func::Log | Func::Sqrt | Func::Relu)) => {
             reg(ops.masked(|i| ops.get(0, i).and_then(|x| ops.unary(func, x))))
         }
-        Lanes::Map(func) => match ops.whole() {
-            Some([x, y]) if whole::has(func, elem) => reg(whole::binary(func, elem, x, y)),
-            _ => reg(ops.masked(|i| ops.all(i).and_then(|[x, y]| ops.binary(func, x, y)))),
+        Lanes::Map(func) => match ops.whole().and_then(|[x, y]| whole::binary(func, elem, x, y)) {
+            Some(made) => reg(made),
+            None => reg(ops.masked(|i| ops.all(i).and_then(|[x, y]| ops.binary(func, x, y)))),
         },
         Lanes::LeakyRelu => reg(ops.masked(|i| {
             let [x, y] = ops.all(i)?;
@@ -362,10 +358,30 @@ fn converted(ops: &Operands<'_, '_>) -> Reg {
     }
 }
 
-/// The bits that an inactive lane counts as in a search for the greatest or least value.
-fn neutral(elem: Elem, func: Func) -> u64 {
-    let pad = if func == Func::Max { tessera_isa::elem::PadKind::Min } else { tessera_isa::elem::PadKind::Max };
-    elem.pad_bits(pad)
+impl Extreme {
+    /// The extreme of two lanes.
+    fn func(self) -> Func {
+        match self {
+            Extreme::Max => Func::Max,
+            Extreme::Min => Func::Min,
+        }
+    }
+
+    /// The bits that an inactive lane counts as.
+    fn neutral(self, elem: Elem) -> u64 {
+        elem.pad_bits(match self {
+            Extreme::Max => PadKind::Min,
+            Extreme::Min => PadKind::Max,
+        })
+    }
+
+    /// Whether the first of two numbers is beyond the second; a NaN is not.
+    fn beats<T: PartialOrd>(self, x: T, y: T) -> bool {
+        match self {
+            Extreme::Max => x > y,
+            Extreme::Min => x < y,
+        }
+    }
 }
 
 pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Refusal> {
@@ -376,27 +392,15 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Refusal>
         true => ops.get(0, i),
         false => Some(inactive),
     };
-    let find = |func: Func| {
+    let find = |side: Extreme| {
         let better = |x: u64, y: u64| match (elem.decode(x), elem.decode(y)) {
-            (Number::Float(x), Number::Float(y)) => {
-                if func == Func::Max {
-                    x > y
-                } else {
-                    x < y
-                }
-            }
-            (Number::Int(x), Number::Int(y)) => {
-                if func == Func::Max {
-                    x > y
-                } else {
-                    x < y
-                }
-            }
-            _ => false,
+            (Number::Float(x), Number::Float(y)) => side.beats(x, y),
+            (Number::Int(x), Number::Int(y)) => side.beats(x, y),
+            (Number::Float(_), Number::Int(_)) | (Number::Int(_), Number::Float(_)) => false,
         };
         let mut best: Option<(usize, u64)> = None;
         for i in 0..count {
-            let value = lane(i, neutral(elem, func))?;
+            let value = lane(i, side.neutral(elem))?;
             if elem.is_nan(value) {
                 return Some((i, value));
             }
@@ -406,9 +410,14 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Refusal>
         }
         best
     };
-    let extreme = |func: Func, lanes: std::ops::Range<usize>| {
-        let start = neutral(elem, func);
-        lanes.map(|i| lane(i, start)).try_fold(start, |a, b| ops.binary(func, a, b?))
+    let extreme = |side: Extreme, lanes: std::ops::Range<usize>| {
+        let start = side.neutral(elem);
+        lanes.map(|i| lane(i, start)).try_fold(start, |a, b| ops.binary(side.func(), a, b?))
+    };
+    // A result for each of the eight groups of 32 bytes.
+    let groups = |of: &dyn Fn(std::ops::Range<usize>) -> Option<u64>| {
+        let n = count / 8;
+        reg(Reg::from_lanes(size, |g| if g < 8 { of(g * n..(g + 1) * n) } else { Some(0) }))
     };
     Ok(match sem {
         Fold::Sum => {
@@ -424,16 +433,16 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Refusal>
             });
             reg(Reg::from_lanes(to_size, |i| if i == 0 { total } else { Some(0) }))
         }
-        Fold::Find(func) => {
-            let found = find(func);
+        Fold::Find(side) => {
+            let found = find(side);
             reg(Reg::from_lanes(size, |i| match i {
                 0 => found.map(|(_, bits)| bits),
                 1 => found.map(|(k, _)| k as u64),
                 _ => Some(0),
             }))
         }
-        Fold::Mark(func) => {
-            let value = extreme(func, 0..count);
+        Fold::Mark(side) => {
+            let value = extreme(side, 0..count);
             let equal = |x: u64, y: u64| {
                 elem.is_nan(x) && elem.is_nan(y)
                     || Func::Compare(Cmp::Eq).eval(Elem::U8, &[(elem, x), (elem, y)]) == Some(1)
@@ -445,17 +454,11 @@ pub(crate) fn fold(issue: &Issue<'_, '_>, sem: Fold) -> Result<Results, Refusal>
             let made = Reg::from_lanes(size, |i| if i == 0 { value } else { Some(0) });
             smallvec![Made::Reg(Box::new(made)), Made::Mask(Box::new(mask))]
         }
-        Fold::Groups(func) => {
-            let n = count / 8;
-            reg(Reg::from_lanes(size, |g| match (g < 8, func) {
-                (false, _) => Some(0),
-                (true, Func::Add) => {
-                    let values: Option<Vec<u64>> = (g * n..(g + 1) * n).map(|i| lane(i, 0)).collect();
-                    values.and_then(|values| tree(elem, values))
-                }
-                (true, func) => extreme(func, g * n..(g + 1) * n),
-            }))
-        }
+        Fold::GroupSum => groups(&|lanes| {
+            let values: Option<Vec<u64>> = lanes.map(|i| lane(i, 0)).collect();
+            values.and_then(|values| tree(elem, values))
+        }),
+        Fold::GroupExtreme(side) => groups(&|lanes| extreme(side, lanes)),
         Fold::Pairs => reg(Reg::from_lanes(size, |k| match k < count / 2 {
             true => ops.binary(Func::Add, lane(2 * k, 0)?, lane(2 * k + 1, 0)?),
             false => Some(0),

@@ -4,7 +4,7 @@ use crate::call::Inst;
 use crate::check::{self, Known, Refusal};
 use crate::reg::{Align, Mask, Reg};
 use crate::table::{Class, Register, Sem, Space};
-use crate::types::lane_elem;
+use crate::types::{MicroType, Ty, lane_elem};
 use crate::{dma, lanes, memory, sort};
 use smallvec::{SmallVec, smallvec};
 use tessera_isa::codec::Number;
@@ -170,8 +170,24 @@ pub fn known(args: &[Value<'_>]) -> SmallVec<[Known; 8]> {
     args.iter().map(known).collect()
 }
 
+/// Whether a value is one of a type.
+fn suits(ty: Ty, value: &Value<'_>) -> bool {
+    match ty {
+        Ty::Micro(MicroType::Vreg(_)) => matches!(value, Value::Reg(_)),
+        Ty::Micro(MicroType::Mask(_)) => matches!(value, Value::Mask(_)),
+        Ty::Micro(MicroType::Align) => matches!(value, Value::Align(_)),
+        Ty::Ptr(..) => matches!(value, Value::Ptr(..)),
+        Ty::Scalar(_) => matches!(value, Value::Int(_)),
+        Ty::Other => false,
+    }
+}
+
 /// Checks and runs one instruction.
 pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<Results, Refusal> {
+    if inst.args.len() != args.len() || !inst.args.iter().zip(args).all(|(ty, value)| suits(*ty, value)) {
+        let what = format!("{} has an operand whose value is of another kind than its type", inst.call.name);
+        return Err(Box::new(Diagnostic::error("internal", what)));
+    }
     let known = known(args);
     if let Some((what, help)) = why_not(inst.call) {
         return Err(Box::new(Diagnostic::error("not-executable", what).help(help)));

@@ -108,7 +108,7 @@ impl Ty {
     /// A pointer's memory, and the bytes of its element.
     pub fn pointer(self) -> Option<(Space, u64)> {
         match self {
-            Ty::Ptr(elem, space) => Some((space, elem.size().unwrap_or(1))),
+            Ty::Ptr(elem, space) => Some((space, elem.bytes_of(1))),
             _ => None,
         }
     }

@@ -11,6 +11,9 @@ use tessera_isa::sem::{Img2col, Map, Rect, SCALE_BLOCK, Side, Step, Touch, effec
 /// More elements than this are not looked at one by one: the range from the first to the last is meant.
 const MAX_ELEMENTS: u64 = 1 << 22;
 
+/// The range of an access that may lead anywhere.
+const ANYWHERE: (i64, i64) = (0, i64::MAX / 16);
+
 /// Ranges of bytes, counted from where an operand starts, sorted and apart.
 pub type Ranges = Arc<[(i64, i64)]>;
 
@@ -70,7 +73,7 @@ fn declared(inst: &Inst) -> Vec<OperandFootprint> {
     let view = inst.global.as_ref().map(|_| OperandFootprint {
         tile: None,
         core: 0,
-        ranges: [(0, i64::MAX / 16)].into(),
+        ranges: [ANYWHERE].into(),
         writes: inst.dst().is_none(),
         exact: false,
     });
@@ -204,11 +207,14 @@ impl Parts {
         }
     }
 
-    /// All of the view: an index may lead anywhere in it.
+    /// All of the view: an index may lead anywhere in it. Where its extents are unknown, all of the memory.
     fn view(&mut self, inst: &Inst, writes: bool) {
-        if let Some([rows, cols]) = inst.global.as_ref().map(|v| v.shape()) {
-            let extent = [rows.unwrap_or(0), cols.unwrap_or(0)];
-            self.elements(inst, (Side::Global, 0), &Map::SAME, extent, writes);
+        match inst.global.as_ref().map(|view| view.shape()) {
+            Some([Some(rows), Some(cols)]) => {
+                self.elements(inst, (Side::Global, 0), &Map::SAME, [rows, cols], writes);
+            }
+            Some(_) => self.ranges(None, 0, writes).push(ANYWHERE),
+            None => {}
         }
     }
 
@@ -267,8 +273,7 @@ impl Parts {
             }
             Step::Join => {
                 for (n, touch) in effects(inst).tiles.iter().enumerate() {
-                    let valid = inst.tiles.get(n).map(|t| t.valid).unwrap_or_default();
-                    let [rows, cols] = valid.map(|v| v.unwrap_or(0));
+                    let Some([rows, cols]) = inst.tiles.get(n).map(TileArg::most_valid) else { continue };
                     let rect = Rect { row: 0, col: 0, rows, cols };
                     if touch.reads() {
                         self.rect(inst, n, rect, false);

@@ -138,13 +138,15 @@ impl Symbols {
 
     /// Arithmetic of a width that is not known to have a value.
     pub fn arith(&mut self, op: ArithOp, width: u32, a: &LinearExpr, b: &LinearExpr) -> LinearExpr {
+        if let (ArithOp::Divsi, Some(n)) = (op, a.multiple_of(b)) {
+            return n.into();
+        }
         match (op, a.known(), b.known()) {
             (ArithOp::Addi, ..) => a.plus(b),
             (ArithOp::Subi, ..) => a.minus(b),
             (ArithOp::Muli, Some(n), _) => b.times(n),
             (ArithOp::Muli, _, Some(n)) => a.times(n),
             (ArithOp::Shli, _, Some(n)) if (0..32).contains(&n) => a.times(1 << n),
-            (ArithOp::Divsi, ..) if a.multiple_of(b).is_some() => a.multiple_of(b).unwrap_or_default().into(),
             _ => self.of(Expr::Arith(op, width, a.clone(), b.clone())),
         }
     }

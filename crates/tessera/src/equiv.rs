@@ -352,7 +352,7 @@ impl<'a> Compared<'a> {
             return;
         }
         equal.outputs += 1;
-        let size = a.elem.size().unwrap_or(1) as usize;
+        let size = a.elem.bytes_of(1) as usize;
         let per = if a.elem.is_fp4() { 2 } else { 1 };
         let (left, right) = self.levelled(a, b);
         for (k, (x, y)) in left.chunks(size).zip(right.chunks(size)).enumerate() {
@@ -429,7 +429,7 @@ impl<'a> Compared<'a> {
         let read = witness::read(terms, &elem, &ids);
         let name = |input: u32, element: u64| {
             let bits = u64::from(elem(input).bits());
-            let (byte, len) = (element * bits / 8, elem(input).size().unwrap_or(1));
+            let (byte, len) = (element * bits / 8, elem(input).bytes_of(1));
             let of = |n: usize| {
                 let value = self.numbers[n].iter().find(|(_, k)| *k == input)?.0;
                 Some(place(self.kernels[n], self.given, value, byte, len))

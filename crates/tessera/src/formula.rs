@@ -419,5 +419,5 @@ fn shown<T>(all: &[T], is_full: bool) -> (&[T], u64) {
 }
 
 fn size(elem: Elem) -> usize {
-    elem.size().unwrap_or(1) as usize
+    elem.bytes_of(1) as usize
 }

@@ -255,7 +255,7 @@ pub(crate) fn place(kernel: &Kernel, given: &Given, value: ValueId, byte: u64, l
     let name = kernel.name(value);
     let Some(elem) = kernel.elem(value) else { return format!("%{name}") };
     let dims = given.shape(name).map(<[u64]>::to_vec).or_else(|| kernel.need(value).dims());
-    let size = elem.size().unwrap_or(1);
+    let size = elem.bytes_of(1);
     let at = coordinates(byte * 8 / u64::from(elem.bits()), &dims.unwrap_or_default());
     match (byte % size, len == size) {
         (0, true) => format!("%{name}[{at}]"),

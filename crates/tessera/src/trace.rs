@@ -84,7 +84,7 @@ pub fn back(kernel: &Kernel, given: &Given, target: &Target, is_full: bool) -> R
     let (bytes, ids) = if is_tile {
         let (row, col) = target.element(kernel, value)?;
         let inside = output.filter(|o| row < o.rows && col < o.cols);
-        let size = kernel.elem(value).and_then(Elem::size).unwrap_or(1);
+        let size = kernel.elem(value).map_or(1, |elem| elem.bytes_of(1));
         let ids = inside.and_then(|o| {
             let first = ((row * o.cols + col) * size) as usize;
             o.origins.get(first..first + size as usize)
@@ -122,7 +122,7 @@ pub fn last_written(
     let dims = need.dims().filter(|_| need.is_tile());
     let columns = dims.and_then(|d| d.last().copied()).unwrap_or(1).max(1);
     let elem = kernel.elem(value).unwrap_or(Elem::U8);
-    let size = elem.size().unwrap_or(1) as usize;
+    let size = elem.bytes_of(1) as usize;
     let written = |element: &u64| {
         let bytes = match need.is_tile() {
             true if matches!(need, Need::Conv(_)) => log.element(value, core, 0, *element),
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
             Spot::Tile { value, core, row, col, byte } => {
                 let core = if core == 1 { "@1" } else { "" };
                 let element = format!("%{}{core}[{row}, {col}]", self.kernel.name(value));
-                let size = self.kernel.elem(value).and_then(Elem::size).unwrap_or(1);
+                let size = self.kernel.elem(value).map_or(1, |elem| elem.bytes_of(1));
                 match len == size {
                     true => element,
                     false if len == 1 => format!("byte {byte} of {element}"),

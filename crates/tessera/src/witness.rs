@@ -60,7 +60,7 @@ pub(crate) fn read(terms: &Terms, elem: &dyn Fn(u32) -> Elem, ids: &[TermId]) ->
             Term::Nibbles(pair) => waiting.extend(pair.map(|n| n.of)),
             Term::Applied { function, operands, byte } if seen.insert(id - TermId::from(byte)) => {
                 for (operand, elem) in operands.iter().zip(function.types()) {
-                    waiting.extend(terms.bytes(*operand, elem.size().unwrap_or(1) as usize));
+                    waiting.extend(terms.bytes(*operand, elem.bytes_of(1) as usize));
                 }
             }
             _ => {}
@@ -78,7 +78,7 @@ pub(crate) fn value(terms: &Terms, elem: &dyn Fn(u32) -> Elem, trial: u64, ids: 
 
 /// An element of an input in a trial.
 pub(crate) fn input_value(elem: Elem, trial: u64, input: u32, element: u64) -> String {
-    let (first, size) = (element * u64::from(elem.bits()) / 8, elem.size().unwrap_or(1));
+    let (first, size) = (element * u64::from(elem.bits()) / 8, elem.bytes_of(1));
     let bytes: Vec<u8> = (first..first + size).map(|b| input_byte(elem, trial, input, b)).collect();
     text(elem, &bytes)
 }
@@ -92,7 +92,7 @@ fn text(elem: Elem, bytes: &[u8]) -> String {
 }
 
 fn input_byte(elem: Elem, trial: u64, input: u32, byte: u64) -> u8 {
-    let size = elem.size().unwrap_or(1);
+    let size = elem.bytes_of(1);
     let bits = element_bits(elem, trial, mixed((u64::from(input) << 40) ^ (byte / size), trial));
     (bits >> (8 * (byte % size))) as u8
 }

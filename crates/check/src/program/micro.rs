@@ -68,8 +68,7 @@ impl Walk<'_> {
         let result = op.results.first().copied();
         let first = op.values().next();
         let is_chip = |this: &Self, value: Option<ValueId>| value.is_some_and(|v| this.is_chip_pointer(v));
-        let size =
-            |this: &Self, v: ValueId| this.state.ty(v).global_elem().map_or(1, |e| e.size().unwrap_or(1) as i128);
+        let size = |this: &Self, v: ValueId| this.state.ty(v).global_elem().map_or(1, |e| e.bytes_of(1) as i128);
         match opcode.info().text {
             Text::AddPtr if is_chip(self, result) => {
                 let (Some(result), [from, by, ..]) = (result, op.operands.as_slice()) else { return true };

@@ -26,7 +26,7 @@ impl Values<'_> {
     /// An element as text; `?` where it is undefined.
     fn text(&self, index: u64) -> String {
         let fp4 = self.elem.is_fp4();
-        let size = self.elem.size().unwrap_or(1) as usize;
+        let size = self.elem.bytes_of(1) as usize;
         let start = (if fp4 { index / 2 } else { index } as usize).saturating_mul(size);
         let range = start..start.saturating_add(size);
         if self.defined.get(range.clone()).is_some_and(|d| d.iter().any(|d| *d != 0xFF)) {

@@ -144,7 +144,7 @@ impl TransferMove {
         let (PackedOp::Gather { .. }, [src, _]) = (staged.what, staged.inputs.as_slice()) else {
             return None;
         };
-        let nests = fold(staged.copies(&staged.indices(memories, places)));
+        let nests = fold(staged.copies(&staged.indices(memories, places).ok()?));
         Some(TransferMove::copy(src.operand, self.dst, nests))
     }
 

@@ -11,7 +11,7 @@ use tessera_isa::layout::Layout;
 use tessera_isa::ops::Role;
 use tessera_kernels::memory::Area;
 use tessera_kernels::nest::{DST, Nest, SRC, lower_copy};
-use tessera_kernels::{Failure, MemoryId, failure, on_core};
+use tessera_kernels::{Failure, MemoryId, failure, internal_error, on_core};
 
 /// The contents of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,11 +167,10 @@ impl Engine {
     fn put(&mut self, id: TileId, nests: &[Nest], bytes: &[u8]) -> Result<(), Failure> {
         let o = self.object(id)?;
         let (place, tile) = (o.place, o.tile);
-        let Some(memory) = self.memories.get_mut(place.memory) else {
-            return Ok(());
-        };
+        let memory = self.memories.get_mut(place.memory).ok_or_else(|| internal_error("a tile has no memory"))?;
         for nest in nests {
-            let to = memory.as_mut().get_mut(place.at..).unwrap_or(&mut []);
+            let to =
+                memory.as_mut().get_mut(place.at..).ok_or_else(|| internal_error("a tile is beyond its memory"))?;
             nest.run(bytes, to).map_err(|_| {
                 let what = format!("{} bytes are given, and {tile} needs more", bytes.len());
                 failure("binding", what, "give all elements")

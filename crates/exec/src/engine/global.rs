@@ -51,19 +51,22 @@ impl Default for Global {
 }
 
 impl Global {
-    /// The view that an operand describes, in this buffer; unknown values count as 0.
-    pub fn of_arg(arg: &GlobalArg, buffer: MemoryId) -> Global {
-        Global {
-            buffer,
-            elem: arg.elem,
-            offset: arg.offset.unwrap_or(0),
-            dims: arg.dims.iter().map(|d| d.unwrap_or(0)).collect(),
-            strides: arg.strides.iter().map(|s| s.unwrap_or(0)).collect(),
-            tags: ViewTags::written(arg.tag),
-            grows: false,
-            tile: None,
-            bound: arg.buffer,
-        }
+    /// The view that an operand describes, in this buffer: what is issued knows all of its numbers.
+    pub fn of_arg(arg: &GlobalArg, buffer: MemoryId) -> Result<Global, Failure> {
+        let known = || {
+            Some(Global {
+                buffer,
+                elem: arg.elem,
+                offset: arg.offset?,
+                dims: arg.dims.iter().copied().collect::<Option<_>>()?,
+                strides: arg.strides.iter().copied().collect::<Option<_>>()?,
+                tags: ViewTags::written(arg.tag),
+                grows: false,
+                tile: None,
+                bound: arg.buffer,
+            })
+        };
+        known().ok_or_else(|| internal_error("an instruction is issued with a view of unknown extents"))
     }
 
     /// The view as an operand, of a buffer with this many elements.

@@ -104,7 +104,7 @@ impl Engine {
         fill: impl FnOnce(&mut Memory),
     ) -> Result<(bool, Effect), IssueError> {
         self.issued += 1;
-        let view = inst.global.as_ref().map(|view| Global::of_arg(view, BUFFER));
+        let view = inst.global.as_ref().map(|view| Global::of_arg(view, BUFFER)).transpose()?;
         self.name(inst, tiles, view.as_ref());
         let is_known = self.is_compiled(0, inst, view.as_ref())?;
         if !is_known {

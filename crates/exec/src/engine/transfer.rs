@@ -11,7 +11,7 @@ use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Pad;
 use tessera_kernels::memory::{AlignedBytes, BlockWrites, Memory};
-use tessera_kernels::{Failure, MemoryId, Place, on_core};
+use tessera_kernels::{Failure, MemoryId, Place, internal_error, on_core};
 
 /// Runs of bytes that were written: where each starts, and its bytes.
 pub type Runs = Vec<(usize, Vec<u8>)>;
@@ -30,13 +30,14 @@ impl Engine {
     ) -> Result<IssueReport<'_>, IssueError> {
         let range = match &mut inst.global {
             Some(view) => {
-                let (range, moved) = touched(view, bytes.len());
+                let (range, moved) = touched(view, bytes.len())?;
                 *view = moved;
                 range
             }
             None => 0..0,
         };
-        let bytes = bytes.get_mut(range).unwrap_or_default();
+        let outside = || internal_error("a view leaves the buffer that it was cut out of");
+        let bytes = bytes.get_mut(range).ok_or_else(outside)?;
         let (mut taken, issued) = self.transfer_with(&inst, tiles, bytes.len(), |_| Memory::new(&*bytes, true))?;
         taken.put(bytes);
         Ok(issued)
@@ -114,7 +115,7 @@ impl Engine {
         let mut arg = self.arg(object, tile.0);
         arg.tile.pad = Pad::Null;
         inst.tiles.push(arg);
-        let from = Global::of_arg(&view, BUFFER);
+        let from = Global::of_arg(&view, BUFFER)?;
         inst.global = Some(view);
         let place = Place { memory: on_core(object.place.memory, core), at: object.place.at };
         let at = Places { tiles: &[place], global: Some(BUFFER), tracked: self.memories.tracked };
@@ -203,12 +204,13 @@ fn empty(len: usize) -> Memory {
 
 /// The bytes of a buffer that a view touches, and the view as one of these alone: a window of a large array costs what
 /// the window costs. All of the buffer where the view leaves it, or is a pointer; the rules will have to say something.
-fn touched(view: &GlobalArg, len: usize) -> (Range<usize>, GlobalArg) {
+fn touched(view: &GlobalArg, len: usize) -> Result<(Range<usize>, GlobalArg), Failure> {
     let mut view = view.clone();
-    let offset = i128::from(view.offset.unwrap_or(0));
+    let known = Global::of_arg(&view, BUFFER)?;
+    let offset = i128::from(known.offset);
     let (mut low, mut high) = (offset, offset + 1);
-    for (dim, stride) in view.dims.iter().zip(&view.strides) {
-        let far = i128::from(dim.unwrap_or(0).saturating_sub(1)).saturating_mul(i128::from(stride.unwrap_or(0)));
+    for (dim, stride) in known.dims.iter().zip(&known.strides) {
+        let far = i128::from(dim.saturating_sub(1)).saturating_mul(i128::from(*stride));
         (low, high) = (low.saturating_add(far.min(0)), high.saturating_add(far.max(0)));
     }
     // Two fp4 elements share a byte.
@@ -222,5 +224,5 @@ fn touched(view: &GlobalArg, len: usize) -> (Range<usize>, GlobalArg) {
         range = first as usize..end as usize;
     }
     view.buffer = Some(range.len() as u64 * 8 / u64::from(view.elem.bits()));
-    (range, view)
+    Ok((range, view))
 }

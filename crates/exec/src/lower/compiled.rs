@@ -144,7 +144,7 @@ impl CompiledInst {
         let mut effect = self.change(memories)?;
         effect.add(Effect::WARNED, warned);
         if let Some(routed) = &self.routed {
-            effect.add(Effect::LEFT_UNDEFINED, routed.run(memories, &self.places));
+            effect.add(Effect::LEFT_UNDEFINED, routed.run(memories, &self.places)?);
         }
         Ok(effect)
     }

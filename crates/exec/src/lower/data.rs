@@ -37,7 +37,7 @@ impl IndexedConcat {
     pub fn run(&mut self, memories: &mut Memories, places: &[Place]) -> Result<Effect, Failure> {
         let counts = self.read_counts(memories, places)?;
         if self.lowered.is_none() || counts != self.counts {
-            let steps = self.steps(&counts);
+            let steps = self.steps(&counts)?;
             let at = Places { tiles: &self.tiles, global: None, tracked: memories.tracked };
             self.lowered = Some(CompiledInst::of_steps(&self.inst, &steps, at)?);
             self.counts = counts;
@@ -47,10 +47,9 @@ impl IndexedConcat {
             None => Effect::default(),
         };
         self.for_each_count(places, |place, bytes| {
-            if let Some(memory) = memories.get_mut(place.memory) {
-                memory.put(place.at, bytes);
-            }
-        });
+            memories.get_mut(place.memory).ok_or_else(no_counts)?.put(place.at, bytes);
+            Ok(())
+        })?;
         Ok(effect)
     }
 
@@ -60,13 +59,14 @@ impl IndexedConcat {
     }
 
     /// Rows and columns of the destination.
-    fn extent(&self) -> [u64; 2] {
-        let valid = self.tile(Role::Dst).map_or([None; 2], |(_, t)| t.valid);
-        valid.map(|v| v.unwrap_or(0))
+    fn extent(&self) -> Result<[u64; 2], Failure> {
+        self.tile(Role::Dst).and_then(|(_, t)| t.known_valid()).ok_or_else(no_counts)
     }
 
     fn read_counts(&mut self, memories: &Memories, places: &[Place]) -> Result<Vec<[u64; 2]>, Failure> {
-        let [rows, cols] = self.extent();
+        let [rows, cols] = self.extent()?;
+        let (_, counts) = self.tile(Role::Idx0).ok_or_else(no_counts)?;
+        let size = counts.tile.elem.bytes_of(1);
         let (mut all, mut totals) = (Vec::new(), Vec::new());
         for row in 0..rows {
             let bytes = [
@@ -76,7 +76,6 @@ impl IndexedConcat {
             if let Some(fault) = tessera_check::check_concat_counts(&self.inst, row, bytes) {
                 return Err(fault.into());
             }
-            let size = self.tile(Role::Idx0).and_then(|(_, t)| t.tile.elem.size()).unwrap_or(1);
             totals.push((bytes[0] + bytes[1]).min(i128::from(cols * size)) as u64);
             all.push(bytes.map(|b| b as u64 / size));
         }
@@ -88,26 +87,26 @@ impl IndexedConcat {
     fn read_count(&self, memories: &Memories, places: &[Place], role: Role, row: u64) -> Result<i128, Failure> {
         let (number, tile) = self.tile(role).ok_or_else(no_counts)?;
         let elem = tile.tile.elem;
-        let size = elem.size().unwrap_or(1) as usize;
+        let size = elem.bytes_of(1) as usize;
         let (start, memory) = memories.operand(places, number).ok_or_else(no_counts)?;
         let at = start as i64 + tile.layout.offset(row, 0) * size as i64;
         if memories.tracked && !memory.defined().has_all(at as usize, size) {
             let what = format!("the count {role}({row}, 0) was never written, and it decides how much is joined");
             return Err(failure("undefined-use", what, "write the index tile first"));
         }
-        Ok(match elem.decode(read_bits(memory.bytes(), at, elem.bits())) {
-            Number::Int(v) => v,
-            Number::Float(_) => 0,
-        })
+        match elem.decode(read_bits(memory.bytes(), at, elem.bits())) {
+            Number::Int(v) => Ok(v),
+            Number::Float(_) => Err(internal_error("the counts of an indexed TCONCAT are floats")),
+        }
     }
 
     /// The moves; neighbouring rows with equal counts go together.
-    fn steps(&self, counts: &[[u64; 2]]) -> Vec<Step> {
-        let [_, cols] = self.extent();
+    fn steps(&self, counts: &[[u64; 2]]) -> Result<Vec<Step>, Failure> {
+        let [_, cols] = self.extent()?;
         let mut steps = Vec::new();
         let mut row = 0;
         for rows in counts.chunk_by(|a, b| a == b) {
-            let [n0, n1] = rows.first().copied().unwrap_or([0, 0]);
+            let Some([n0, n1]) = rows.first().copied() else { continue };
             let n0 = n0.min(cols);
             let n1 = n1.min(cols - n0);
             for (role, n, at) in [(Role::Src0, n0, 0), (Role::Src1, n1, n0)] {
@@ -120,23 +119,23 @@ impl IndexedConcat {
             }
             row += rows.len() as u64;
         }
-        steps
+        Ok(steps)
     }
 
-    /// Calls `f(place, bytes)` for every count that the last run wrote.
-    pub fn for_each_count(&self, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
-        let Some((number, tile)) = self.tile(Role::DstIdx) else {
-            return;
-        };
-        let size = tile.tile.elem.size().unwrap_or(1) as usize;
-        let Some(place) = places.get(usize::from(number)) else {
-            return;
-        };
+    /// Calls `f(place, bytes)` for every count that the last run wrote, where the instruction has a tile for them.
+    pub fn for_each_count(
+        &self,
+        places: &[Place],
+        mut f: impl FnMut(Place, &[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Some((number, tile)) = self.tile(Role::DstIdx) else { return Ok(()) };
+        let size = tile.tile.elem.bytes_of(1) as usize;
+        let place = places.get(usize::from(number)).ok_or_else(no_counts)?;
         for (row, total) in self.totals.iter().enumerate() {
-            let bytes = total.to_le_bytes();
             let at = place.at + tile.layout.offset(row as u64, 0) as usize * size;
-            f(Place { at, ..*place }, bytes.get(..size).unwrap_or(&[]));
+            f(Place { at, ..*place }, &total.to_le_bytes()[..size])?;
         }
+        Ok(())
     }
 }
 
@@ -152,7 +151,8 @@ pub fn check_indices(staged: &PackedKernel, memories: &Memories, places: &[Place
     if staged.is_in_range(memories, places) {
         return Ok(());
     }
-    let indices = staged.indices(memories, places);
+    let outside = |_| internal_error("the indices of a gather are beyond their memory");
+    let indices = staged.indices(memories, places).map_err(outside)?;
     let offsets = if memories.tracked { idx.offsets(true) } else { Vec::new() };
     let place = memories.operand(places, idx.operand);
     let row = idx.columns.max(1);

@@ -63,14 +63,17 @@ impl Rows {
         is_dense.then_some((place.memory, place.at..place.at + self.rows * self.len))
     }
 
-    /// Its rows, one after the other.
-    fn bytes<'m>(&self, memories: &'m Memories, places: &[Place]) -> Cow<'m, [u8]> {
-        let Some((at, memory)) = memories.operand(places, self.operand) else { return Cow::default() };
-        let row = |row: usize| memory.bytes().get(self.row(at, row)).unwrap_or(&[]);
+    /// Its rows, one after the other; `None` where they leave the memory.
+    fn bytes<'m>(&self, memories: &'m Memories, places: &[Place]) -> Option<Cow<'m, [u8]>> {
+        let (at, memory) = memories.operand(places, self.operand)?;
         if let Some((_, bytes)) = self.dense(places) {
-            return Cow::Borrowed(memory.bytes().get(bytes).unwrap_or(&[]));
+            return Some(Cow::Borrowed(memory.bytes().get(bytes)?));
         }
-        Cow::Owned((0..self.rows).flat_map(row).copied().collect())
+        let mut all = Vec::with_capacity(self.rows * self.len);
+        for row in 0..self.rows {
+            all.extend_from_slice(memory.bytes().get(self.row(at, row))?);
+        }
+        Some(Cow::Owned(all))
     }
 }
 
@@ -141,7 +144,7 @@ impl Direct {
         let is_whole = self.sources.iter().all(|rows| rows.is_whole(memories, places));
         match (self.what, self.sources.as_slice()) {
             (DirectOp::Scatter { elements, once }, [_, idx]) if is_whole => {
-                let indices = idx.bytes(memories, places);
+                let Some(indices) = idx.bytes(memories, places) else { return false };
                 are_below(idx.elem, &indices, elements) && !(once && has_twice(idx.elem, &indices, elements))
             }
             (DirectOp::MergeBlocks { len }, _) => is_whole && len > 0 && len % RECORD == 0,
@@ -172,7 +175,8 @@ impl Direct {
                 {
                     put(values, indices, out, defined)
                 } else {
-                    let [values, indices] = [src, idx].map(|rows| rows.bytes(memories, places).into_owned());
+                    let values = src.bytes(memories, places)?.into_owned();
+                    let indices = idx.bytes(memories, places)?.into_owned();
                     let (bytes, defined) = memories.get_mut(place.memory)?.bytes_and_defined();
                     put(&values, &indices, bytes.get_mut(to.clone())?, defined)
                 };
@@ -181,7 +185,7 @@ impl Direct {
                 }
             }
             (DirectOp::Sort, [src, idx]) => {
-                let (values, indices) = (src.bytes(memories, places), idx.bytes(memories, places));
+                let (values, indices) = (src.bytes(memories, places)?, idx.bytes(memories, places)?);
                 let (records, per_row) = (src.len / usize::try_from(src.elem.size()?).ok()? * RECORD, idx.len.max(1));
                 let mut out = vec![0; src.rows * records];
                 for (row, out) in out.chunks_exact_mut(records.max(1)).enumerate() {
@@ -195,11 +199,11 @@ impl Direct {
                 }
             }
             (DirectOp::MergeBlocks { len }, [src]) => {
-                let records = src.bytes(memories, places);
+                let records = src.bytes(memories, places)?;
                 let mut out = Vec::with_capacity(records.len() / RECORD);
                 for group in records.chunks_exact(4 * len) {
                     let blocks = [0, 1, 2, 3].map(|n: usize| &group[n * len..][..len]);
-                    out.extend(picked(group, &merge(src.elem, blocks)));
+                    out.extend(picked(group, &merge(src.elem, blocks))?);
                 }
                 let (at, memory) = memories.operand_mut(places, self.dst.operand)?;
                 write(memory, at, out.as_flattened(), tracked)?;
@@ -207,23 +211,24 @@ impl Direct {
             (DirectOp::MergeLists { exhausted, executed }, sources) => {
                 let mut lists = [Cow::default(), Cow::default(), Cow::default(), Cow::default()];
                 for (list, source) in lists.iter_mut().zip(sources) {
-                    *list = source.bytes(memories, places);
+                    *list = source.bytes(memories, places)?;
                 }
                 let mut merged = merge(self.dst.elem, lists.each_ref().map(|list| &**list));
                 let mut ends = [0; 4];
                 for n in 0..4 {
                     ends[n] = lists[..=n].iter().map(|list| list.len() / RECORD).sum();
                 }
-                let list_of = |n: u32| ends.iter().position(|end| (n as usize) < *end).unwrap_or(3);
+                let list_of = |n: u32| ends.iter().position(|end| (n as usize) < *end);
                 if exhausted {
                     merged.truncate(until_exhausted(&merged, &ends[..sources.len()]));
                 }
                 let mut taken = [0u16; 4];
                 for n in &merged {
-                    taken[list_of(*n)] = taken[list_of(*n)].wrapping_add(1);
+                    let list = &mut taken[list_of(*n)?];
+                    *list = list.wrapping_add(1);
                 }
                 merged.truncate(self.dst.len / RECORD);
-                let out: Vec<[u8; RECORD]> = picked(&lists.concat(), &merged).collect();
+                let out = picked(&lists.concat(), &merged)?;
                 let (at, memory) = memories.operand_mut(places, self.dst.operand)?;
                 write(memory, at, out.as_flattened(), tracked)?;
                 let (at, memory) = memories.operand_mut(places, executed.operand)?;
@@ -262,9 +267,9 @@ fn has_twice(elem: Elem, indices: &[u8], elements: usize) -> bool {
 }
 
 /// Records by their numbers.
-fn picked(records: &[u8], which: &[u32]) -> impl Iterator<Item = [u8; RECORD]> {
+fn picked(records: &[u8], which: &[u32]) -> Option<Vec<[u8; RECORD]>> {
     let records = records.as_chunks::<RECORD>().0;
-    which.iter().map(|n| records.get(*n as usize).copied().unwrap_or_default())
+    which.iter().map(|n| records.get(*n as usize).copied()).collect()
 }
 
 /// Writes defined bytes.

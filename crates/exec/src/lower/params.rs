@@ -68,7 +68,8 @@ impl FromTile {
         let (at, memory) = operand.ok_or_else(|| internal_error("the quantization parameters lie nowhere"))?;
         let (start, len) = (at + self.offset, self.count * 8);
         let missing = if memories.tracked { memory.defined().first_missing(start, len) } else { None };
-        let bytes = memory.bytes().get(start..start + len).unwrap_or(&[]);
+        let beyond = || internal_error("the quantization parameters are beyond their memory");
+        let bytes = memory.bytes().get(start..start + len).ok_or_else(beyond)?;
         if missing.is_none() && bytes == self.bytes.as_slice() {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use tessera_isa::inst::Inst;
 use tessera_isa::sem::{From, Route, Routes, Routing, routes};
 use tessera_kernels::memory::{Area, Memories};
 use tessera_kernels::nest::{Dim, Nest, read_bits};
-use tessera_kernels::{Failure, Place};
+use tessera_kernels::{Failure, Place, internal_error};
 
 /// A routed instruction, and the routes of its last run.
 #[derive(Clone, Debug)]
@@ -49,46 +49,40 @@ impl RoutedRun {
     }
 
     /// The routes of the last run; its sources are unchanged.
-    pub fn last(&self, memories: &Memories, places: &[Place]) -> Cow<'_, Routes> {
+    pub fn last(&self, memories: &Memories, places: &[Place]) -> Result<Cow<'_, Routes>, Failure> {
         match &self.routes {
-            Some(routes) => Cow::Borrowed(routes),
-            None => Cow::Owned(self.routes(memories, places).unwrap_or_default()),
+            Some(routes) => Ok(Cow::Borrowed(routes)),
+            None => self.routes(memories, places).map(Cow::Owned),
         }
     }
 
     /// Moves and makes the bytes; returns whether an undefined byte is left.
-    pub fn run(&self, memories: &mut Memories, places: &[Place]) -> bool {
+    pub fn run(&self, memories: &mut Memories, places: &[Place]) -> Result<bool, Failure> {
         let Some(routes) = &self.routes else {
-            self.direct.as_ref().and_then(|direct| direct.run(memories, places));
-            return false;
+            let done = self.direct.as_ref().and_then(|direct| direct.run(memories, places));
+            return done.map(|()| false).ok_or_else(nowhere);
         };
         // Everything is read before anything is written: a partial operation may work in place.
         let mut bytes: Vec<u8> = Vec::new();
         let mut defined: Vec<Defined> = Vec::with_capacity(routes.all.len());
         for route in &routes.all {
             let len = route.len as usize;
-            let end = bytes.len() + len;
             defined.push(match route.from {
                 From::Tile(tile, at) => {
-                    let found = memories.operand(places, operand(tile, 0)).and_then(|(start, memory)| {
-                        let first = usize::try_from(i64::try_from(start).ok()? + at).ok()?;
-                        Some((first, memory, memory.bytes().get(first..first + len)?))
-                    });
-                    bytes.extend(found.map_or(&[][..], |f| f.2));
-                    bytes.resize(end, 0);
-                    match found {
-                        Some((first, memory, _)) if !memory.defined().has_all(first, len) => {
-                            Defined::Some(memory.defined().expand(first, len))
-                        }
-                        _ => Defined::All,
+                    let (start, memory) = memories.operand(places, operand(tile, 0)).ok_or_else(nowhere)?;
+                    let first = usize::try_from(start as i64 + at).map_err(|_| nowhere())?;
+                    bytes.extend(memory.bytes().get(first..first + len).ok_or_else(nowhere)?);
+                    match memory.defined().has_all(first, len) {
+                        true => Defined::All,
+                        false => Defined::Some(memory.defined().expand(first, len)),
                     }
                 }
                 From::Value(bits) => {
-                    bytes.extend(bits.to_le_bytes().into_iter().take(len));
+                    bytes.extend(&bits.to_le_bytes()[..len]);
                     Defined::All
                 }
                 From::Undefined => {
-                    bytes.resize(end, 0);
+                    bytes.resize(bytes.len() + len, 0);
                     Defined::Some(vec![0; len])
                 }
             });
@@ -96,13 +90,11 @@ impl RoutedRun {
         let (tracked, mut left_undefined, mut next) = (memories.tracked, false, 0);
         for (route, defined) in routes.all.iter().zip(defined) {
             let len = route.len as usize;
-            let from = bytes.get(next..next + len).unwrap_or(&[]);
+            let from = &bytes[next..next + len];
             next += len;
-            let Some((start, memory)) = memories.operand_mut(places, operand(route.dst, 0)) else { continue };
-            let Ok(first) = usize::try_from(start as i64 + route.to) else { continue };
-            if let Some(to) = memory.as_mut().get_mut(first..first + len) {
-                to.copy_from_slice(from);
-            }
+            let (start, memory) = memories.operand_mut(places, operand(route.dst, 0)).ok_or_else(nowhere)?;
+            let first = usize::try_from(start as i64 + route.to).map_err(|_| nowhere())?;
+            memory.as_mut().get_mut(first..first + len).ok_or_else(nowhere)?.copy_from_slice(from);
             match defined {
                 _ if !tracked => {}
                 Defined::All => memory.defined_mut().insert(first, len),
@@ -112,7 +104,7 @@ impl RoutedRun {
                 }
             }
         }
-        left_undefined
+        Ok(left_undefined)
     }
 
     /// The effect of routes on defined bits and origins: copies, and bytes that become undefined.
@@ -134,14 +126,19 @@ impl RoutedRun {
     }
 
     /// Calls `f(place, bytes)` for every value that routes make.
-    pub fn for_each_value(routes: &Routes, places: &[Place], mut f: impl FnMut(Place, &[u8])) {
+    pub fn for_each_value(routes: &Routes, places: &[Place], mut f: impl FnMut(Place, &[u8])) -> Result<(), Failure> {
         for route in &routes.all {
-            let place = places.get(usize::from(operand(route.dst, 0)));
-            let (Some(place), From::Value(bits)) = (place, route.from) else { continue };
-            let Ok(at) = usize::try_from(place.at as i64 + route.to) else { continue };
-            f(Place { at, ..*place }, bits.to_le_bytes().get(..route.len as usize).unwrap_or(&[]));
+            let From::Value(bits) = route.from else { continue };
+            let place = places.get(usize::from(operand(route.dst, 0))).ok_or_else(nowhere)?;
+            let at = usize::try_from(place.at as i64 + route.to).map_err(|_| nowhere())?;
+            f(Place { at, ..*place }, &bits.to_le_bytes()[..route.len as usize]);
         }
+        Ok(())
     }
+}
+
+fn nowhere() -> Failure {
+    internal_error("a route leads out of a memory")
 }
 
 /// The defined bytes of a route.

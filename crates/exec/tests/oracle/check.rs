@@ -18,7 +18,7 @@ fn random_content(random: &mut Random, elem: Elem, len: u64) -> Content {
         Elem::Bf16 => &[0x8000, 0x7F81, 0xFFC1],
         _ => &[0],
     };
-    let size = elem.size().unwrap_or(1) as usize;
+    let size = elem.bytes_of(1) as usize;
     let mut bytes = Vec::new();
     while bytes.len() < len as usize {
         let bits = match random.below(6) {
@@ -82,7 +82,7 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
                 beyond = if is_meant { 5 } else { 50 };
                 most = most.max(1);
             }
-            let size = arg.tile.elem.size().unwrap_or(1) as usize;
+            let size = arg.tile.elem.bytes_of(1) as usize;
             for chunk in content.bytes.chunks_exact_mut(size) {
                 let outside = (rarely || beyond < 50) && random.once_in(beyond);
                 let index = random.below(most) + if outside { most } else { 0 };
@@ -95,7 +95,7 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
         Role::Idx0 | Role::Idx1 => {
             let src = if arg.role == Role::Idx0 { Role::Src0 } else { Role::Src1 };
             let cols = case.inst.tile(src).and_then(|t| t.valid[1]).unwrap_or(0);
-            let size = arg.tile.elem.size().unwrap_or(1);
+            let size = arg.tile.elem.bytes_of(1);
             let same = random.below(cols + 1);
             for chunk in content.bytes.chunks_exact_mut(size as usize) {
                 let n = if random.once_in(3) { random.below(cols + 1) } else { same };
@@ -108,7 +108,7 @@ fn contents(random: &mut Random, case: &Case, index: usize) -> Content {
             }
         }
         _ if !rarely && arg.tile.elem.size().is_some() && !arg.tile.elem.is_float() && divides(&case.inst) => {
-            let size = arg.tile.elem.size().unwrap_or(1) as usize;
+            let size = arg.tile.elem.bytes_of(1) as usize;
             for chunk in content.bytes.chunks_exact_mut(size).filter(|c| c.iter().all(|b| *b == 0)) {
                 chunk[0] = 3;
             }

@@ -312,7 +312,7 @@ pub fn settle(random: &mut Random, inst: &Inst, role: Role, content: &mut Conten
         Opcode::Tscatter => inst.tile(Role::Dst).map_or(0, |t| t.tile.rows * t.tile.cols),
         _ => return,
     };
-    let size = arg.tile.elem.size().unwrap_or(1) as usize;
+    let size = arg.tile.elem.bytes_of(1) as usize;
     for chunk in content.bytes.chunks_exact_mut(size) {
         let mut index = random.below(most) + if rarely && random.once_in(50) { most } else { 0 };
         if inst.op == Opcode::Tgatherb {

@@ -37,7 +37,8 @@ impl Exec<'_> {
         let (tile, valid) = (object.tile, object.valid);
         let op = self.cx.func.op(at).opcode().ok_or_else(|| internal_error("a push is no instruction"))?;
         is_valid_set(op, Role::Src, valid)?;
-        let valid = valid.map(|v| v.unwrap_or(0));
+        let [Some(rows), Some(cols)] = valid else { return Err(internal_error(LOST).into()) };
+        let valid = [rows, cols];
         if let Some(fault) =
             fifo::check_push(self.cx.profile, channel.dir, channel.split, channel.slot_size, &tile, valid)
         {

@@ -152,6 +152,30 @@ impl Quant {
     }
 }
 
+/// The element that a fold leaves as it is.
+#[derive(Clone, Copy)]
+enum Neutral {
+    Zero,
+    One,
+    /// All bits set.
+    Ones,
+    /// `-inf`, or the least integer.
+    Lowest,
+    /// `+inf`, or the greatest integer.
+    Highest,
+}
+
+/// The uses of a function beyond one element after the other.
+#[derive(Clone, Copy)]
+struct Uses {
+    /// The start of a fold, if it folds.
+    neutral: Option<Neutral>,
+    /// The parts of a function that combines ([`Func::combined`]).
+    combined: Option<(Func, Func)>,
+    /// The arguments that may be a divisor.
+    divisors: &'static [usize],
+}
+
 /// An element: its type and its bits.
 type Typed = (Elem, u64);
 
@@ -412,13 +436,7 @@ impl Func {
     /// A function that combines what is there with something new, as the two functions that it is made of: what becomes of
     /// the two, and what becomes of the new one first. Others combine nothing.
     pub fn combined(self) -> Option<(Func, Func)> {
-        match self {
-            Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant } => {
-                Some((Func::Add, Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant }))
-            }
-            Func::Add | Func::Max | Func::Min => Some((self, Func::Bits)),
-            _ => None,
-        }
+        self.uses().combined
     }
 
     /// The fold of some elements into one of type `to`, from left to right: each step's arguments follow what came
@@ -456,23 +474,70 @@ impl Func {
             false => state.encode(number, Overflow::Infinity),
         };
         let (lowest, highest) = state.range();
-        match self {
-            Func::Add | Func::MulAdd(_) | Func::ScaledMulAdd | Func::Or | Func::Xor => Some(0),
-            Func::And => Some(state.mask()),
-            Func::Mul => Some(state.encode_int(1, Overflow::Infinity)),
-            Func::Max => Some(end(lowest, f64::NEG_INFINITY)),
-            Func::Min => Some(end(highest, f64::INFINITY)),
-            _ => None,
-        }
+        Some(match self.uses().neutral? {
+            Neutral::Zero => 0,
+            Neutral::One => state.encode_int(1, Overflow::Infinity),
+            Neutral::Ones => state.mask(),
+            Neutral::Lowest => end(lowest, f64::NEG_INFINITY),
+            Neutral::Highest => end(highest, f64::INFINITY),
+        })
     }
 
     /// The arguments that decide [`Func::is_by_zero`].
     pub fn divisors(self) -> &'static [usize] {
+        self.uses().divisors
+    }
+
+    /// What the function is used for beyond one element after the other: a function without an arm does not compile.
+    fn uses(self) -> Uses {
+        let mapped = Uses { neutral: None, combined: None, divisors: &[] };
+        let folds = |neutral: Neutral| Uses { neutral: Some(neutral), ..mapped };
+        let combines = |neutral: Neutral| Uses { combined: Some((self, Func::Bits)), ..folds(neutral) };
         match self {
-            Func::Recip => &[0],
-            Func::Div | Func::Rem | Func::Fmod => &[1],
-            Func::Pow => &[0, 1],
-            _ => &[],
+            Func::Add => combines(Neutral::Zero),
+            Func::Max => combines(Neutral::Lowest),
+            Func::Min => combines(Neutral::Highest),
+            Func::MulAdd(_) | Func::ScaledMulAdd | Func::Or | Func::Xor => folds(Neutral::Zero),
+            Func::And => folds(Neutral::Ones),
+            Func::Mul => folds(Neutral::One),
+            Func::FixpipeAdd { relu, hardware_rounding, saturate_inf, quant } => {
+                let new = Func::Fixpipe { relu, hardware_rounding, saturate_inf, quant };
+                Uses { combined: Some((Func::Add, new)), ..mapped }
+            }
+            Func::Recip => Uses { divisors: &[0], ..mapped },
+            Func::Div | Func::Rem | Func::Fmod => Uses { divisors: &[1], ..mapped },
+            Func::Pow => Uses { divisors: &[0, 1], ..mapped },
+            // `fold` takes all elements of these at once.
+            Func::Arg { .. } => mapped,
+            Func::Bits
+            | Func::LowBytes
+            | Func::Convert
+            | Func::Cvt { .. }
+            | Func::Fixpipe { .. }
+            | Func::Abs
+            | Func::Neg
+            | Func::Not
+            | Func::Relu
+            | Func::Exp
+            | Func::Log
+            | Func::Sqrt
+            | Func::Rsqrt
+            | Func::Sub
+            | Func::MulRecip
+            | Func::Shl
+            | Func::Shr
+            | Func::Prelu
+            | Func::ExpDif
+            | Func::AddAdd
+            | Func::SubAdd
+            | Func::Axpy
+            | Func::MulThenAdd { .. }
+            | Func::ReluConvert { .. }
+            | Func::AddDequantizeRelu { .. }
+            | Func::Quantize
+            | Func::Dequantize
+            | Func::Compare(_)
+            | Func::Select { .. } => mapped,
         }
     }
 

@@ -124,11 +124,12 @@ pub type Read<'a> = &'a dyn Fn(usize, i64, u64) -> Option<u64>;
 /// The routes of a step with this data.
 pub fn routes(inst: &Inst, how: Routing, read: Read<'_>) -> Result<Routes, Box<Fault>> {
     let mut data = Data { inst, read, routes: Routes::default() };
-    data.route(how).unwrap_or_else(|| Err(Box::new(Fault::new("operand-count", "an operand is missing"))))?;
+    let missing = || format!("{} runs without an operand, or without knowing its extents", inst.op.title());
+    data.route(how).unwrap_or_else(|| Err(Box::new(Fault::new("internal", missing()))))?;
     Ok(data.routes)
 }
 
-/// `None`: an operand is missing.
+/// `None`: an operand is missing, or its extents are unknown.
 type Done = Option<Result<(), Box<Fault>>>;
 
 /// Gives up with the fault.
@@ -168,8 +169,7 @@ impl<'a> Data<'a> {
     fn tile(&self, role: Role) -> Option<Tile<'a>> {
         let number = self.inst.tile_index(role)?;
         let arg = self.inst.tiles.get(number)?;
-        let valid = arg.valid.map(|v| v.unwrap_or(0));
-        Some(Tile { number, arg, elem: arg.tile.elem, size: arg.tile.elem.size()?, valid })
+        Some(Tile { number, arg, elem: arg.tile.elem, size: arg.tile.elem.size()?, valid: arg.known_valid()? })
     }
 
     /// An element, where it is defined.

@@ -12,6 +12,7 @@ use tessera_isa::sem::Func;
 
 /// The imports of the files of rows.
 mod words {
+    pub(super) use super::Extreme;
     pub(super) use super::Gran::*;
     pub(super) use super::Kind::*;
     pub(super) use super::Lane::*;
@@ -257,16 +258,27 @@ pub enum Lanes {
     Broadcast,
 }
 
+/// The greatest or the least of some lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extreme {
+    /// The greatest.
+    Max,
+    /// The least.
+    Min,
+}
+
 /// Several lanes into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     Sum,
     /// The extreme lane and its number.
-    Find(Func),
+    Find(Extreme),
     /// The extreme value and all lanes that hold it.
-    Mark(Func),
-    /// One result for every 32 bytes.
-    Groups(Func),
+    Mark(Extreme),
+    /// The sum of every 32 bytes.
+    GroupSum,
+    /// The extreme value of every 32 bytes.
+    GroupExtreme(Extreme),
     Pairs,
     Histogram,
 }

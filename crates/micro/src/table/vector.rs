@@ -585,7 +585,7 @@ pub(super) const ROWS: &[Row] = &[
         inactive: "lanes that the formula does not name are 0; inactive lanes of x count as vector.md, 6 says",
         types: &["i8", "u8", "i16", "u16", "i32", "u32", "f16", "f32"],
         rules: &["dtype", "mask"],
-        sem: Sem::Fold(Fold::Find(Func::Max)),
+        sem: Sem::Fold(Fold::Find(Extreme::Max)),
         ..Row::VECTOR
     },
     Row {
@@ -598,7 +598,7 @@ pub(super) const ROWS: &[Row] = &[
         inactive: "lanes that the formula does not name are 0; inactive lanes of x count as vector.md, 6 says",
         types: &["i8", "u8", "i16", "u16", "i32", "u32", "f16", "f32"],
         rules: &["dtype", "mask"],
-        sem: Sem::Fold(Fold::Find(Func::Min)),
+        sem: Sem::Fold(Fold::Find(Extreme::Min)),
         ..Row::VECTOR
     },
     Row {
@@ -611,7 +611,7 @@ pub(super) const ROWS: &[Row] = &[
         inactive: "lanes that the formula does not name are 0; inactive lanes of x count as vector.md, 6 says",
         types: &["i8", "u8", "i16", "u16", "i32", "u32", "f16", "f32"],
         rules: &["dtype", "mask"],
-        sem: Sem::Fold(Fold::Mark(Func::Max)),
+        sem: Sem::Fold(Fold::Mark(Extreme::Max)),
         ..Row::VECTOR
     },
     Row {
@@ -624,7 +624,7 @@ pub(super) const ROWS: &[Row] = &[
         inactive: "lanes that the formula does not name are 0; inactive lanes of x count as vector.md, 6 says",
         types: &["i8", "u8", "i16", "u16", "i32", "u32", "f16", "f32"],
         rules: &["dtype", "mask"],
-        sem: Sem::Fold(Fold::Mark(Func::Min)),
+        sem: Sem::Fold(Fold::Mark(Extreme::Min)),
         ..Row::VECTOR
     },
     Row {
@@ -637,7 +637,7 @@ pub(super) const ROWS: &[Row] = &[
         inactive: "lanes that the formula does not name are 0; inactive lanes of x count as vector.md, 6 says",
         types: &["i8", "u8", "i16", "u16", "i32", "u32", "f16", "f32"],
         rules: &["dtype", "mask"],
-        sem: Sem::Fold(Fold::Groups(Func::Add)),
+        sem: Sem::Fold(Fold::GroupSum),
         ..Row::VECTOR
     },
     Row {
@@ -650,7 +650,7 @@ pub(super) const ROWS: &[Row] = &[
         inactive: "lanes that the formula does not name are 0; inactive lanes of x count as vector.md, 6 says",
         types: &["i8", "u8", "i16", "u16", "i32", "u32", "f16", "f32"],
         rules: &["dtype", "mask"],
-        sem: Sem::Fold(Fold::Groups(Func::Max)),
+        sem: Sem::Fold(Fold::GroupExtreme(Extreme::Max)),
         ..Row::VECTOR
     },
     Row {
@@ -663,7 +663,7 @@ pub(super) const ROWS: &[Row] = &[
         inactive: "lanes that the formula does not name are 0; inactive lanes of x count as vector.md, 6 says",
         types: &["i8", "u8", "i16", "u16", "i32", "u32", "f16", "f32"],
         rules: &["dtype", "mask"],
-        sem: Sem::Fold(Fold::Groups(Func::Min)),
+        sem: Sem::Fold(Fold::GroupExtreme(Extreme::Min)),
         ..Row::VECTOR
     },
     Row {

@@ -437,7 +437,7 @@ impl<const W: usize> Detector<W> {
         let slot = slots.slot(number);
         let mut point = || self.pipes.get_mut(process).map(|pipes| pipes.point(op, turns));
         let Some(first) = point() else { return };
-        let valid = tile.map_or([0, 0], |tile| tile.valid.map(|v| v.unwrap_or(0)));
+        let valid = tile.map_or([0, 0], TileArg::most_valid);
         let bits = tile.map_or(8, |tile| u64::from(tile.tile.elem.bits()));
         let spot = |spot: SlotPlace, ranges: &[(i64, i64)], way: AccessKind| {
             let (space, by) = match spot {
@@ -495,7 +495,7 @@ impl<const W: usize> Detector<W> {
 
 /// The bytes of a tile's valid region, from where it starts.
 fn valid_ranges(tile: &TileArg) -> Vec<(i64, i64)> {
-    let [rows, cols] = tile.valid.map(|v| v.unwrap_or(0));
+    let [rows, cols] = tile.most_valid();
     rect_ranges(&tile.layout, tile.tile.elem.bits().into(), Rect { row: 0, col: 0, rows, cols })
 }
 

@@ -50,7 +50,7 @@ impl<'a> PathWalk<'a> {
     pub(super) fn chip_pointer(&mut self, id: OpId, op: &Op, opcode: Opcode) -> bool {
         let (first, result) = (op.values().next(), op.results.first().copied());
         let is_chip = |this: &Self, value: Option<ValueId>| value.is_some_and(|v| this.is_chip_pointer(v));
-        let size = |this: &Self, v: ValueId| this.state.ty(v).global_elem().map_or(1, |e| e.size().unwrap_or(1) as i64);
+        let size = |this: &Self, v: ValueId| this.state.ty(v).global_elem().map_or(1, |e| e.bytes_of(1) as i64);
         match opcode.info().text {
             Text::AddPtr if is_chip(self, result) => {
                 let (Some(result), [from, by, ..]) = (result, op.operands.as_slice()) else { return true };
@@ -368,7 +368,7 @@ impl ScopeWalk<'_, '_> {
         let int = |n: usize| facts.get(n).and_then(|fact| fact.int);
         let size = |value: Option<ValueId>| {
             let elem = value.and_then(|v| self.module.types.get(self.func.value(v).ty).global_elem());
-            elem.map_or(1, |e| e.size().unwrap_or(1) as i64)
+            elem.map_or(1, |e| e.bytes_of(1) as i64)
         };
         match opcode.info().text {
             Text::AddPtr => {

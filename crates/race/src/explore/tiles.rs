@@ -141,11 +141,10 @@ impl PathWalk<'_> {
         let named = inst.index_u64(Role::Index).and_then(|n| stored(inst, 0, n));
         let (rect, exact) = match (inst.has_scalar(Role::Index), named) {
             (true, Some((row, col))) => (Rect { row, col, rows: 1, cols: 1 }, true),
-            (false, _) if arg.valid.iter().all(Option::is_some) => {
-                let [rows, cols] = arg.valid.map(|v| v.unwrap_or(0));
-                (Rect { row: 0, col: 0, rows, cols }, true)
+            (is_one, _) => {
+                let [rows, cols] = if is_one { [arg.tile.rows, arg.tile.cols] } else { arg.most_valid() };
+                (Rect { row: 0, col: 0, rows, cols }, !is_one && arg.known_valid().is_some())
             }
-            _ => (Rect { row: 0, col: 0, rows: arg.tile.rows, cols: arg.tile.cols }, false),
         };
         let ranges = footprint::rect_ranges(&arg.layout, arg.tile.elem.bits().into(), rect);
         vec![footprint::OperandFootprint { tile: Some(0), core: 0, ranges: ranges.into(), writes: false, exact }]

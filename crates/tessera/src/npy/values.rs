@@ -163,7 +163,7 @@ impl Array {
 }
 
 fn encode(numbers: impl Iterator<Item = Number>, elem: Elem) -> Vec<u8> {
-    let size = elem.size().unwrap_or(1) as usize;
+    let size = elem.bytes_of(1) as usize;
     numbers.flat_map(|n| elem.encode(n, Overflow::Infinity).to_le_bytes().into_iter().take(size)).collect()
 }
 

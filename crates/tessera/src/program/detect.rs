@@ -1,7 +1,7 @@
 //! A run whose order of pipes is judged while it goes on (sync.md 4, "at run time").
 
 use super::{Bindings, Kernel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use tessera_interp::{Bytes, Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -135,7 +135,7 @@ impl Kernel {
         if outcome.failed() {
             return (outcome, None);
         }
-        let mut found = found.lock().map(|mut found| std::mem::take(&mut *found)).unwrap_or_default();
+        let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
         found.sort_by_key(|(block, _)| *block);
         let blocks = found.into_iter().map(|(_, findings)| findings).collect();
         let mut report = detector::report(self.module(), self.func(), self.program.source(), &text, blocks);

@@ -97,7 +97,7 @@ impl Target {
         };
         let first = index.checked_mul(u64::from(elem.bits())).map(|bits| bits / 8).filter(|byte| *byte < 1 << 32);
         let first = first.ok_or_else(|| Error::request(format!("{self} is outside every buffer")))?;
-        Ok((first as usize, elem.size().unwrap_or(1) as usize))
+        Ok((first as usize, elem.bytes_of(1) as usize))
     }
 
     /// The position in a dense array; one index counts all elements.
