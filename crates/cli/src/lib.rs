@@ -8,6 +8,7 @@ pub mod bench;
 pub mod bind;
 pub mod commands;
 mod complete;
+mod inputs;
 pub mod limits;
 mod memory;
 pub mod output;
@@ -16,6 +17,7 @@ pub mod process;
 pub mod progress;
 pub mod render;
 pub mod session;
+pub mod settings;
 pub mod source;
 mod watchdog;
 mod words;
@@ -29,8 +31,15 @@ use std::ffi::OsString;
 
 /// Runs a command line (the program's name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>, session: &mut Session<'_>) -> u8 {
+    let (args, settings) = match settings::apply(args.into_iter().collect(), &session.dir) {
+        Ok(applied) => applied,
+        Err(failure) => return session.complain(&failure),
+    };
     match Cli::try_parse_from(args) {
         Ok(cli) => {
+            if let Some(choice) = cli.color {
+                session.color = choice.is_coloured(session.color);
+            }
             if cli.command.is_bounded() {
                 watchdog::start(cli.bounds);
             }
@@ -45,6 +54,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, session: &mut Session<'_>) 
                 false => (&mut *session.stdout, session::FINE),
             };
             let _ = write!(stream, "{text}");
+            if let Some(path) = settings.filter(|_| code != session::FINE) {
+                let _ = writeln!(
+                    session.stderr,
+                    "note: options of {} count, too; --no-config leaves them out",
+                    path.display()
+                );
+            }
             code
         }
     }

@@ -42,7 +42,12 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         std::process::exit(INTERRUPTED);
     });
     watchdog::enable();
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    let is_set =
+        |name: &str, none: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != none);
+    let is_zero = |name: &str| std::env::var_os(name).is_some_and(|value| value == "0");
+    // https://no-color.org and https://bixense.com/clicolors
+    let no_color = is_set("NO_COLOR", "") || is_zero("CLICOLOR");
+    let force_color = is_set("CLICOLOR_FORCE", "0") && !is_set("NO_COLOR", "");
     // None of them is locked: other threads tell how far the work is, and talk to editors.
     let mut stdout = BufWriter::new(Quiet(io::stdout()));
     let mut stderr = BufWriter::new(Quiet(io::stderr()));
@@ -59,7 +64,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         stdin: &mut io::stdin(),
         stdout: &mut stdout,
         stderr: &mut stderr,
-        color: is_terminal && !no_color,
+        color: force_color || is_terminal && !no_color,
     };
     let mut code = run(args, &mut session);
     if let Err(error) = stdout.flush() {

@@ -228,8 +228,14 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .into_iter()
         .map(|w| (distance(&lower, &w.to_ascii_lowercase()), w))
         .filter(|(d, _)| *d <= limit)
-        .min_by_key(|(d, w)| (*d, w.len()))
+        // The first letters of a word are seldom mistyped.
+        .min_by_key(|(d, w)| (*d, std::cmp::Reverse(common_prefix(&lower, w)), w.len()))
         .map(|(_, w)| w)
+}
+
+/// The number of letters with which both words begin, regardless of case.
+fn common_prefix(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
 }
 
 /// Single-character edits between two words; two neighbours swapped count as one.

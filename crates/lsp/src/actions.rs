@@ -60,7 +60,7 @@ type Line = (String, Span, bool);
 
 /// The lines that a race misses. An edge that goes round a loop also needs a set before the loop, which the first round
 /// waits for, and a wait behind it, which takes what the last round sets.
-fn flags(snapshot: &Arc<Snapshot>, race: &Finding) -> Option<Fix> {
+pub fn flags(snapshot: &Arc<Snapshot>, race: &Finding) -> Option<Fix> {
     let lines = race.lines();
     let outside = |title: &str, around: Span| {
         let line = snapshot.text.line_of(around.start) + 1;

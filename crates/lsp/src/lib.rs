@@ -8,6 +8,7 @@
 //! newest version of each document and tells the client ([`worker`]).
 
 mod actions;
+mod apply;
 mod colours;
 mod complete;
 mod config;
@@ -24,6 +25,7 @@ mod symbols;
 mod text;
 mod worker;
 
+pub use apply::{Applied, Fixed, fix};
 pub use lsp_server::{Connection, Message, Notification, Request, Response, ResponseError};
 pub use server::{Exit, serve};
 

@@ -2,6 +2,7 @@
 
 use super::{Loaded, load_entry, order};
 use crate::complete::Completed;
+use crate::inputs;
 use crate::policy::{Findings, Policy};
 use crate::render::diagnostic;
 use crate::render::table::Table;
@@ -16,11 +17,11 @@ use tessera_check::PortabilityRow;
 #[command(
     after_help = "Examples:\n  tessera check kernel.pto --profile a5\n  tessera check kernel.pto --profile all\n  \
                         tessera check *.pto --strict --allow textract-divides --format json\n  \
-                        tessera check kernel.pto --profile a5 --races\n  tessera check *.pto --profile all --format sarif > \
-                        findings.sarif"
+                        tessera check kernel.pto --profile a5 --races\n  tessera check kernels/ --profile all --format sarif > \
+                        findings.sarif\n  tessera check kernel.pto --profile a5 --races --fix"
 )]
 pub struct Args {
-    /// Programs; `-` is standard input
+    /// Programs, or folders with programs in them; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// cpu, a2a3, a5 or a device name; `all` compares the three. Default: the module's own, else cpu
@@ -45,6 +46,12 @@ pub struct Args {
     /// How diagnostics are written
     #[arg(long, value_enum, default_value = "human")]
     format: Findings,
+    /// Apply the quick fixes that editors offer, and check what is left
+    #[arg(long)]
+    fix: bool,
+    /// Print the quick fixes as a unified diff, and change no file
+    #[arg(long)]
+    diff: bool,
 }
 
 impl Args {
@@ -76,7 +83,14 @@ fn targets() -> Completed<Target> {
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
     let mut worst = FINE;
-    for file in &args.files {
+    for file in &inputs::programs(session, &args.files)? {
+        if args.fix || args.diff {
+            let fixed = fix(args, session, file);
+            if args.diff || fixed.is_err() || file == Path::new("-") {
+                worst = worse(worst, fixed.unwrap_or_else(|failure| session.complain(&failure)));
+                continue;
+            }
+        }
         let outcome = match args.profile {
             Some(Target::All) if args.races => Profile::ALL
                 .into_iter()
@@ -89,6 +103,35 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     args.policy.finish(session)?;
     Ok(worst)
+}
+
+/// Applies quick fixes to a file, or prints them as a diff. With a diff, exit code 1 says that there are some. The text
+/// of standard input is printed with its fixes.
+fn fix(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
+    let source = Source::of_file(file, session.read_source(file)?);
+    let profiles = match args.profile {
+        Some(Target::All) => Profile::ALL.to_vec(),
+        Some(Target::One(profile)) => vec![profile],
+        None => Vec::new(),
+    };
+    let fixed = tessera_lsp::fix(&source.text, &profiles, args.races);
+    if args.diff {
+        let changes = similar::TextDiff::from_lines(&source.text, &fixed.text);
+        let (old, new) = (format!("a/{}", source.name), format!("b/{}", source.name));
+        if !fixed.applied.is_empty() {
+            write!(session.stdout, "{}", changes.unified_diff().header(&old, &new))?;
+        }
+        return Ok(if fixed.applied.is_empty() { FINE } else { PROGRAM_ERROR });
+    }
+    for done in &fixed.applied {
+        writeln!(session.stderr, "fixed {}:{}: {} ({})", source.name, done.line, done.title, done.rule)?;
+    }
+    if file == Path::new("-") {
+        session.stdout.write_all(fixed.text.as_bytes())?;
+    } else if !fixed.applied.is_empty() {
+        session.write(file, fixed.text.into_bytes())?;
+    }
+    Ok(FINE)
 }
 
 /// The worse of two exit codes: a wrong command line, then errors, then what is undecided.

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod completions;
+mod config;
 mod demo;
 mod diff;
 mod emit;
@@ -31,7 +32,7 @@ use std::path::Path;
 use tessera::{Error, ErrorKind, Kernel, Profile, Program};
 use tessera_isa::diag::{Diagnostic, nearest};
 
-/// Assemble, verify, place and run programs of the PTO tile ISA's layout instructions.
+/// Assemble, verify, place and run programs of the PTO tile ISA.
 #[derive(Debug, Parser)]
 #[command(name = "tessera", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 fine (warnings too), 1 the program has errors, also at run time, 2 the command \
@@ -43,6 +44,34 @@ pub struct Cli {
     /// How long it may take.
     #[command(flatten)]
     pub bounds: Bounds,
+    /// Colour messages. Default: where standard error is a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", value_enum)]
+    pub color: Option<Color>,
+    /// Leave out the settings of tessera.toml
+    #[arg(long, global = true)]
+    pub no_config: bool,
+}
+
+/// When messages are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// As the terminal and the environment say
+    Auto,
+    /// Also into files and pipes
+    Always,
+    /// Not at all
+    Never,
+}
+
+impl Color {
+    /// Whether messages are coloured, given what the terminal and the environment say.
+    pub fn is_coloured(self, auto: bool) -> bool {
+        match self {
+            Color::Auto => auto,
+            Color::Always => true,
+            Color::Never => false,
+        }
+    }
 }
 
 /// The subcommands.
@@ -82,6 +111,8 @@ pub enum Command {
     Diff(diff::Args),
     /// Serve an editor: the Language Server Protocol on standard input and output
     Lsp(lsp::Args),
+    /// Show the settings of tessera.toml that hold here
+    Config(config::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
 }
@@ -112,6 +143,7 @@ impl Command {
             Command::Opt(args) => opt::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Lsp(args) => lsp::run(&args),
+            Command::Config(args) => config::run(&args, session),
             Command::Completions(args) => completions::run(&args, session),
         }
     }
