@@ -70,6 +70,7 @@ const ELSEWHERE: [&str; 46] = [
     "race-waw",
     "sync-overflow",
     "sync-ids",
+    "sync-fallback",
     // No program's: the tool's own.
     "internal",
     "undecided",

@@ -446,6 +446,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "race-waw", "instructions that write the same bytes are ordered", "sync.md 4";
     Error ALL "sync-overflow", "a counter between cores holds at most 15 tokens", "sync.md 5";
     Warning ALL "sync-ids", "the flags that a program needs have ids of their own", "sync.md 7";
+    Note ALL "sync-fallback", "an order operation is no stronger than its dependence needs", "sync.md 7";
     Error ALL "binding", "every argument is bound to a file or value of its type and shape", "syntax.md 4";
     Error ALL "undecided", "a proof holds for all inputs: data decides neither what moves nor how often", "trace.md";
     Error ALL "internal", "the tool keeps its own invariants; a broken one is a defect of the tool", "ARCHITECTURE.md, Cross-cutting";

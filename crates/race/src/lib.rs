@@ -7,6 +7,7 @@
 //! [`races`] and [`flags`] report on it. Anything that cannot be known is *undecided*, with the reason.
 
 mod byte_partition;
+mod calls;
 mod channels;
 mod cross_core;
 mod dependence;
@@ -28,7 +29,7 @@ mod trace;
 mod vecscope;
 
 pub use explore::Core;
-pub use insert::{FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
+pub use insert::{Fallback, FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
 pub use placement::place;
 pub use races::Conflict;
 
@@ -77,6 +78,8 @@ pub struct Options {
     pub mode: Option<Mode>,
     /// Whether different arguments are different buffers.
     pub disjoint: bool,
+    /// Whether other functions call this one, so that the tiles it is given may share bytes.
+    pub is_called: bool,
     /// Whether flags and barriers that order nothing are reported, too.
     pub redundant: bool,
     pub limits: Limits,
@@ -84,7 +87,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: None, disjoint: true, redundant: false, limits: Limits::default() }
+        Options { mode: None, disjoint: true, is_called: false, redundant: false, limits: Limits::default() }
     }
 }
 
@@ -187,11 +190,12 @@ pub fn check(
     options: &Options,
 ) -> Report {
     let constants = Constants::new(module, func);
-    let Options { disjoint, limits, .. } = *options;
+    let Options { disjoint, is_called, limits, .. } = *options;
     let all = processes(func);
     let subject = |core: Core| AnalysisInput {
         automatic: options.mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
         disjoint,
+        is_called,
         limits,
         ..AnalysisInput::new(module, func, profile, placement, core)
     };

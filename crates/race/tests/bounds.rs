@@ -57,7 +57,8 @@ fn edges(text: &str, profile: Profile) -> usize {
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     let func = inline(&parsed.module, parsed.module.entry(None).unwrap()).unwrap().into_owned();
     let placement = tessera_plan::plan(&parsed.module, &func, profile, &[]).unwrap();
-    let synced = insert(&mut parsed.module, &func, profile, &placement, Limits::default()).unwrap();
+    let synced = insert(&mut parsed.module, &func, profile, &placement, Limits::default());
+    assert!(synced.serial.is_none());
     let options = Options { mode: Some(Mode::Manual), ..Options::default() };
     let verdict = |func: &Func| check(&parsed.module, func, profile, &placement, text, &options).verdict;
     assert_eq!(verdict(&synced.func), Verdict::RaceFree, "{profile}");

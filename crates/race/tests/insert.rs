@@ -48,7 +48,8 @@ impl Case {
     fn run(mut self) -> usize {
         let func = self.func.clone();
         let placement = tessera_plan::plan(&self.parsed.module, &func, self.profile, &[]).unwrap();
-        let synced = insert(&mut self.parsed.module, &func, self.profile, &placement, Limits::default()).unwrap();
+        let synced = insert(&mut self.parsed.module, &func, self.profile, &placement, Limits::default());
+        assert!(synced.serial.is_none() && synced.between.is_none());
         self.judge(&synced)
     }
 
@@ -215,7 +216,8 @@ fn flags_are_joined_where_ids_run_out() {
             let case = case(text(&program, 20, 2).text, profile);
             let (mut module, func) = (case.parsed.module.clone(), case.func.clone());
             let placement = tessera_plan::plan(&module, &func, profile, &[]).unwrap();
-            let synced = insert(&mut module, &func, profile, &placement, Limits::default()).unwrap();
+            let synced = insert(&mut module, &func, profile, &placement, Limits::default());
+            assert!(synced.serial.is_none() && synced.between.is_none());
             assert!(synced.short_of_ids);
             let printed = case.printed(&synced.func);
             assert!(!printed.contains("PIPE_ALL"), "{printed}");

@@ -52,6 +52,9 @@ pub struct Args {
     /// decides
     #[arg(long, requires = "sync")]
     unroll: bool,
+    /// With `--sync`: list on standard error each flag and barrier that is stronger than the program may need, and why
+    #[arg(long, short = 'v', requires = "sync")]
+    verbose: bool,
     /// How addresses and pipes are printed: for people, or as one JSON object
     #[arg(long, value_enum, value_name = "F", default_value_t = Format::Human, conflicts_with_all = ["sync", "timeline"])]
     format: Format,
@@ -102,9 +105,13 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
         true => kernel.synced_unrolled(),
         false => kernel.synced(),
     })?;
-    for warning in &synced.warnings {
-        let text = crate::render::diagnostic::human(warning, &loaded.source, session.color);
+    for found in synced.warnings.iter().chain(synced.fallbacks.iter().filter(|_| args.verbose)) {
+        let text = crate::render::diagnostic::human(found, &loaded.source, session.color);
         session.stderr.write_all(text.as_bytes())?;
+    }
+    if !synced.fallbacks.is_empty() && !args.verbose {
+        let count = crate::words::counted(synced.fallbacks.len() as u64, "fallback");
+        writeln!(session.stderr, "{}: {count} in the inserted order (-v lists them)", loaded.source.name)?;
     }
     if !args.table {
         session.stdout.write_all(synced.text.as_bytes())?;

@@ -57,7 +57,7 @@ impl PathWalk<'_> {
         let place = Place { at: view.place.at.plus(&index.times(bits)), ..view.place };
         let set = self.sets.of(&place, &[(0, (bits + 7) / 8)].into());
         let writes = op.results.is_empty();
-        if let Some(result) = op.results.first().filter(|_| !self.written.contains(&place.root)) {
+        if let Some(result) = op.results.first().filter(|_| !self.calls_away && !self.written.contains(&place.root)) {
             let found = self.symbols.of(Expr::Loaded(place.root, place.at.clone(), bits as u32));
             self.state.set(*result, Val::Scalar(found));
         }

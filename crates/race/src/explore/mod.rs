@@ -25,7 +25,7 @@ use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use tessera_absint::{Analysis, ControlFlow, Flow, Origin, State, Tiles, Val};
+use tessera_absint::{Analysis, ControlFlow, Ext, Flow, Origin, State, Tiles, Val};
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{Arg, ArithOp, FifoId, Fifos, Func, Module, Op, OpId, OpKind, Runs, ScalarType, ValueId};
@@ -57,6 +57,8 @@ pub(crate) struct AnalysisInput<'a> {
     pub automatic: bool,
     /// Whether the buffers of different arguments are different.
     pub disjoint: bool,
+    /// Whether other functions call this one, so that the tiles it is given may share bytes.
+    pub is_called: bool,
     /// Whether the start and end times of operations are requested.
     pub ticks: bool,
     /// Whether a few trip counts suffice.
@@ -73,7 +75,7 @@ pub(crate) struct AnalysisInput<'a> {
 impl<'a> AnalysisInput<'a> {
     /// A process on every path, in which pipes are ordered by the program.
     pub fn new(module: &'a Module, func: &'a Func, profile: Profile, placement: &'a Placement, core: Core) -> Self {
-        let (automatic, disjoint, ticks, brief) = (false, true, false, false);
+        let (automatic, disjoint, is_called, ticks, brief) = (false, true, false, false, false);
         let (values, limits, block, costs) = (&[][..], Limits::default(), None, None);
         AnalysisInput {
             module,
@@ -83,6 +85,7 @@ impl<'a> AnalysisInput<'a> {
             core,
             automatic,
             disjoint,
+            is_called,
             ticks,
             brief,
             values,
@@ -116,6 +119,9 @@ pub(crate) struct PathWalk<'a> {
     misused: MisuseSet,
     /// The buffers that the process wrote to.
     written: FxHashSet<Root>,
+    /// The calls of functions that use pipes, and whether one of them was made.
+    calls: FxHashSet<OpId>,
+    calls_away: bool,
     /// Whether it has micro instructions: pointers on the chip are numbers then.
     is_micro: bool,
     fifos: Fifos,
@@ -179,6 +185,8 @@ pub(crate) fn walk<'a>(
         at: None,
         misused: MisuseSet::default(),
         written: FxHashSet::default(),
+        calls: crate::calls::working(subject.module, func, subject.profile),
+        calls_away: false,
         is_micro: is_micro(func),
         fifos: Fifos::new(subject.module, func),
         kinds: if func.runs() == Runs::Mixed { func.cores() } else { Vec::new() },
@@ -329,7 +337,11 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
     }
 
     /// The address that placement gave to the value.
-    fn storage(&mut self, value: ValueId, _: &Tile, _: Origin) -> Place {
+    fn storage(&mut self, value: ValueId, tile: &Tile, origin: Origin) -> Place {
+        // The tiles that a called function is given may be one tile.
+        if origin == Origin::Argument && self.subject.is_called && self.subject.func.args.contains(&value) {
+            return Place { root: Root::Chip(tile.loc, 0), at: self.symbols.of(Expr::Value(value)) };
+        }
         match self.subject.placement.slot(value) {
             Some(slot) => Place { root: Root::Chip(slot.loc, 0), at: (slot.addr as i64 * 8).into() },
             None => Place { root: Root::Tile(value), at: LinearExpr::default() },
@@ -391,7 +403,13 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
     }
 
     fn other(&mut self, id: OpId, op: &'a Op) {
-        if op.id_array().is_some() { self.ids(id, op) } else { self.set_unknown(op) }
+        if op.id_array().is_some() {
+            return self.ids(id, op);
+        }
+        if self.calls.contains(&id) {
+            self.call(id, op);
+        }
+        self.set_unknown(op);
     }
 
     fn control(&mut self, id: OpId, op: &'a Op, control: Flow<'a>) -> Explored {
@@ -406,6 +424,15 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
 }
 
 impl PathWalk<'_> {
+    /// A call that is not inlined: full barriers stand on both sides of it.
+    fn call(&mut self, id: OpId, op: &Op) {
+        for object in op.values().filter_map(|v| self.state.tile(Arg::Value(v))).collect::<Vec<_>>() {
+            self.state.change(object).set_open(|_, _| Ext::Unknown);
+        }
+        self.calls_away = true;
+        self.event(id, Some(Pipe::S), Kind::Meets, &[]);
+    }
+
     /// The number at an operand's place, without the values that loops determined.
     fn raw(&self, arg: Arg) -> Option<LinearExpr> {
         match self.val(arg) {

@@ -1,7 +1,9 @@
 //! Dependences: what must be done before what, because both touch the same bytes and one writes them (sync.md 7.1).
 
 use crate::byte_partition::BytePartition;
-use crate::trace::{Access, Kind, Sets, Trace};
+use crate::linear_expr::Terms;
+use crate::trace::{Access, Kind, Root, Sets, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tessera_isa::ops::Pipe;
 
@@ -11,6 +13,8 @@ pub struct Dep {
     pub x: u32,
     /// The kinds of the first and the second access.
     pub accesses: [Access; 2],
+    /// Whether it is not known that the two touch the same bytes.
+    pub may_meet: bool,
 }
 
 /// The accesses of an atom since the last write, itself first, and the positions of those that write.
@@ -49,11 +53,57 @@ impl LastAccess {
     }
 }
 
+/// Accesses of one root whose symbols differ, so that their bytes cannot be compared: they are taken to meet. The set or
+/// barrier that orders the latest event of a pipe orders everything before it on that pipe, too.
+struct Incomparable {
+    /// The roots with accesses of several forms, and their accesses: by pipe and by whether they write, the latest, and the
+    /// latest whose form is another one.
+    roots: FxHashMap<Root, FxHashMap<(Option<Pipe>, bool), [Option<(u32, Access)>; 2]>>,
+}
+
+impl Incomparable {
+    fn new(trace: &Trace, sets: &Sets) -> Self {
+        let mut terms: FxHashMap<Root, FxHashSet<&Terms>> = FxHashMap::default();
+        for access in &trace.accesses {
+            let set = sets.get(access.set);
+            terms.entry(set.root).or_default().insert(&set.terms);
+        }
+        let several = terms.into_iter().filter(|(_, terms)| terms.len() > 1);
+        Incomparable { roots: several.map(|(root, _)| (root, FxHashMap::default())).collect() }
+    }
+
+    fn conflicting(&self, trace: &Trace, sets: &Sets, access: &Access, mut see: impl FnMut(u32, &Access)) {
+        let set = sets.get(access.set);
+        let Some(lists) = self.roots.get(&set.root) else { return };
+        for pipe in Pipe::ALL.iter().map(|pipe| Some(*pipe)).chain([None]) {
+            for writes in [true, false].into_iter().filter(|writes| *writes || access.writes) {
+                let latest = lists.get(&(pipe, writes)).into_iter().flatten().flatten();
+                let other = latest.into_iter().find(|(_, other)| sets.get(other.set).terms != set.terms);
+                if let Some((x, other)) = other.filter(|(_, other)| !(other.adds && access.adds)) {
+                    debug_assert_eq!(trace.events[*x as usize].pipe, pipe);
+                    see(*x, other);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, trace: &Trace, sets: &Sets, y: u32, access: &Access) {
+        let set = sets.get(access.set);
+        let Some(lists) = self.roots.get_mut(&set.root) else { return };
+        let [latest, other] = lists.entry((trace.events[y as usize].pipe, access.writes)).or_default();
+        if latest.is_some_and(|(_, access)| sets.get(access.set).terms != set.terms) {
+            *other = *latest;
+        }
+        *latest = Some((y, *access));
+    }
+}
+
 /// By event: the events that it must follow, from the nearest to the farthest. Dependences that the last write of a
 /// byte implies are left out.
 pub fn deps(trace: &Trace, sets: &Sets) -> Vec<SmallVec<[Dep; 2]>> {
     let atoms = BytePartition::new(sets, trace.accesses.iter().map(|a| a.set));
     let mut since: Vec<LastAccess> = vec![LastAccess::default(); atoms.count];
+    let mut unknown = Incomparable::new(trace, sets);
     // By event: the one for which it was last found.
     let mut found = vec![u32::MAX; trace.events.len()];
     let mut all: Vec<SmallVec<[Dep; 2]>> = vec![SmallVec::new(); trace.events.len()];
@@ -63,13 +113,23 @@ pub fn deps(trace: &Trace, sets: &Sets) -> Vec<SmallVec<[Dep; 2]>> {
                 since[*atom as usize].conflicting(access, |x, other| {
                     if found[x as usize] != y as u32 {
                         found[x as usize] = y as u32;
-                        deps.push(Dep { x, accesses: [*other, *access] });
+                        let may_meet = !(other.exact && access.exact);
+                        deps.push(Dep { x, accesses: [*other, *access], may_meet });
                     }
                 });
             }
         }
+        for access in trace.accesses_of(y) {
+            unknown.conflicting(trace, sets, access, |x, other| {
+                if found[x as usize] != y as u32 {
+                    found[x as usize] = y as u32;
+                    deps.push(Dep { x, accesses: [*other, *access], may_meet: true });
+                }
+            });
+        }
         deps.sort_by_key(|d| std::cmp::Reverse(d.x));
         for access in trace.accesses_of(y) {
+            unknown.push(trace, sets, y as u32, access);
             for atom in atoms.of(access.set) {
                 since[*atom as usize].push(y as u32, access);
             }
@@ -111,9 +171,9 @@ pub fn tokens(traces: &[Trace], sets: &Sets) -> Vec<Vec<SmallVec<[Dep; 2]>>> {
                     let Some(access) = trace.accesses_of(n).iter().find(is_shared) else { continue };
                     // The other end does the opposite.
                     let other = Access { writes: !access.writes, ..*access };
-                    let dep = |x: u32| Dep { x, accesses: [other, *access] };
+                    let dep = |x: u32| Dep { x, accesses: [other, *access], may_meet: false };
                     all[n].extend(pipes.filter_map(|p| taken[p]).map(dep));
-                    last[pipe as usize] = Some(Dep { x: n as u32, accesses: [*access, other] });
+                    last[pipe as usize] = Some(Dep { x: n as u32, accesses: [*access, other], may_meet: false });
                 }
             }
         }

@@ -9,14 +9,16 @@ pub(crate) mod dependences;
 mod edges;
 mod ids;
 mod rewrite;
+mod serial;
 mod unroll;
 
+pub(crate) use serial::has_work;
 pub use unroll::{Unrolled, insert_unrolled};
 
 use crate::explore::{AnalysisInput, Core, PathChoices, walk};
 use crate::races::Conflict;
 use crate::trace::{Sets, Trace};
-use crate::{Limits, Mode, Options, Undecided, Verdict, check, dependence, processes};
+use crate::{Limits, Mode, Options, Undecided, Verdict, calls, check, dependence, processes};
 use clocks::{Actions, Path};
 use dependences::Dep;
 use edges::Edge;
@@ -25,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, OpId, Runs, ValueId};
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_plan::{Placement, Points};
@@ -51,6 +53,36 @@ pub struct FlagUse {
     pub conflict: Conflict,
     /// The tile that both touch; none in global memory.
     pub tile: Option<ValueId>,
+    /// Why it is not the flag or barrier that the dependence would have if more were known.
+    pub fallback: Option<Fallback>,
+}
+
+/// Why an order operation is stronger than the program may need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fallback {
+    /// Whether the two touch the same bytes is not known, so they are taken to.
+    MayMeet,
+    /// All ids of the pair of pipes are in use.
+    NoId,
+    /// No place for a set and a wait where every path passes both equally often.
+    NoPlace,
+    /// The order of the program could not be analysed: every instruction waits for everything before it.
+    Serial,
+    /// A call of a function that uses pipes: everything before it is done before it, and it before everything later.
+    Call,
+}
+
+impl Fallback {
+    /// The reason, as a clause.
+    pub fn why(self) -> &'static str {
+        match self {
+            Fallback::MayMeet => "whether the two touch the same bytes is not known, so they are taken to",
+            Fallback::NoId => "all event ids of the two pipes are in use here",
+            Fallback::NoPlace => "no place for a flag is passed equally often by every path",
+            Fallback::Serial => "the loops and branches around it could not be analysed",
+            Fallback::Call => "the called function orders its own instructions only",
+        }
+    }
 }
 
 /// The position of an inserted operation.
@@ -76,6 +108,19 @@ pub struct SyncPlan {
     pub several: Vec<(OpId, u64)>,
     /// Whether accesses of global memory share bytes only after more iterations than are explored otherwise.
     pub meets_late: bool,
+    /// What is wrong between the cores of a block, where nothing is inserted.
+    pub between: Option<Box<Diagnostic>>,
+    /// Why the order could not be analysed, where barriers stand before every instruction for that reason.
+    pub serial: Option<Box<Diagnostic>>,
+}
+
+impl SyncPlan {
+    /// The order operations that are stronger than the program may need: their purposes, one for each edge.
+    pub fn fallbacks(&self) -> impl Iterator<Item = (&FlagUse, Fallback)> {
+        let mut seen = FxHashSet::default();
+        let all = self.table.iter().filter_map(|served| Some((served, served.fallback?)));
+        all.filter(move |(served, _)| seen.insert(served.edge))
+    }
 }
 
 /// The dependence that an edge was made for.
@@ -86,10 +131,23 @@ struct Reason {
     conflict: Conflict,
     /// The path, and the tick there, where it was not ordered.
     seen: (usize, usize),
+    /// Whether it is not known that the two touch the same bytes.
+    may_meet: bool,
+    /// Whether no flag could order them.
+    no_place: bool,
 }
 
-/// Inserts the order operations that an inlined function needs whose tiles are placed, and judges the result.
-pub fn insert(
+/// Inserts the order operations that an inlined function needs whose tiles are placed, and judges the result. No program is
+/// refused: accesses that may touch the same bytes are ordered, and where the analysis ends, barriers stand.
+pub fn insert(module: &mut Module, func: &Func, profile: Profile, placement: &Placement, limits: Limits) -> SyncPlan {
+    match least(module, func, profile, placement, limits) {
+        Ok(synced) => synced,
+        Err(why) => SyncPlan { serial: Some(why), ..serial::insert(module, func, profile, placement) },
+    }
+}
+
+/// Inserts what the paths of the program need, and nothing else.
+fn least(
     module: &mut Module,
     func: &Func,
     profile: Profile,
@@ -97,12 +155,14 @@ pub fn insert(
     limits: Limits,
 ) -> Result<SyncPlan, Box<Diagnostic>> {
     let is_mixed = func.runs() == Runs::Mixed;
-    let options = Options { mode: Some(Mode::Manual), limits, ..Options::default() };
+    let is_called = calls::is_called(module, func);
+    let (mode, disjoint) = (Some(Mode::Manual), !is_called);
+    let options = Options { mode, disjoint, is_called, limits, ..Options::default() };
     // Only what is wrong between cores is handed on, with the places that it names.
     let text = if is_mixed { module.lines.0.clone() } else { "".into() };
     for brief in [true, false] {
         let (paths, meets_late) = paths(module, func, profile, placement, (limits, brief))?;
-        let synced = SyncPlan { meets_late, ..insert_for(module, func, placement, paths) };
+        let synced = SyncPlan { meets_late, ..insert_for(module, func, profile, placement, paths) };
         // The tiles stay where they are, whatever placement would make of a program with flags.
         let report = check(module, &synced.func, profile, placement, &text, &options);
         match report.verdict {
@@ -117,7 +177,8 @@ pub fn insert(
             Verdict::Races if is_mixed => {
                 let first = report.diagnostics.into_iter().find(Diagnostic::is_error);
                 let why = "between cores nothing is inserted: give and take tokens there, or tiles";
-                return Err(first.map_or_else(|| unknown("", None), |found| Box::new(found.note(why))));
+                let between = first.map(|found| Box::new(found.note(why)));
+                return Ok(SyncPlan { between, ..synced });
             }
             Verdict::Races => break,
         }
@@ -128,7 +189,7 @@ pub fn insert(
 
 fn unknown(why: &str, span: Option<Span>) -> Box<Diagnostic> {
     let what = format!("which flags the program needs is not known: {why}");
-    let found = Diagnostic::error("undecided", what).help("write the flags by hand, or make the value a constant");
+    let found = Diagnostic::new("undecided", Severity::Note, what).help("make the value a constant");
     Box::new(match span {
         Some(span) => found.at(span, "here"),
         None => found,
@@ -157,7 +218,9 @@ fn fewest(
 }
 
 /// Inserts what these paths need.
-fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Vec<Path>) -> SyncPlan {
+fn insert_for(module: &mut Module, func: &Func, profile: Profile, placement: &Placement, paths: Vec<Path>) -> SyncPlan {
+    let mut calls: Vec<OpId> = calls::working(module, func, profile).into_iter().collect();
+    calls.sort_unstable();
     let points = &placement.points;
     let (edges, reasons, actions) = Default::default();
     let mut work = Work { func, points, paths, edges, reasons, actions };
@@ -186,20 +249,32 @@ fn insert_for(module: &mut Module, func: &Func, placement: &Placement, paths: Ve
     for (n, (edge, _)) in edges.iter().enumerate() {
         emit.edge(n, edge, given[n]);
     }
+    let calls = calls.into_iter().map(|call| (call, emit.call(call))).collect();
     let (synced, made) = emit.done();
     let order = text_order(&synced);
-    let mut table = Vec::new();
+    let mut table = serial::around_calls(calls, edges.len());
     for (edge, (ops, reason)) in made.iter().zip(&reasons).enumerate() {
         let of = |(op, role): (OpId, Role)| func.op(op).operand(role).and_then(|o| o.arg.value());
         let tile = of(reason.second).or_else(|| of(reason.first)).filter(|_| reason.second.1 != Role::Global);
         let (first, second, conflict) = (reason.first.0, reason.second.0, reason.conflict);
         let later = edges[edge].0.distance();
-        let served = |&(op, place): &_| FlagUse { op, edge, place, first, second, later, conflict, tile };
+        let fallback = fallback(&edges[edge].0, reason);
+        let served = |&(op, place): &_| FlagUse { op, edge, place, first, second, later, conflict, tile, fallback };
         table.extend(ops.iter().map(served));
     }
     table.sort_by_key(|served: &FlagUse| order.get(&served.op).copied());
     let several = several(points, edges.iter().map(|(edge, _)| edge));
-    SyncPlan { func: synced, table, short_of_ids, several, meets_late: false }
+    SyncPlan { func: synced, table, short_of_ids, several, meets_late: false, between: None, serial: None }
+}
+
+/// Why an edge is not the one that its dependence would have if more were known.
+fn fallback(edge: &Edge, reason: &Reason) -> Option<Fallback> {
+    match edge {
+        _ if reason.may_meet => Some(Fallback::MayMeet),
+        Edge::Barrier { pipe: None, .. } if reason.no_place => Some(Fallback::NoPlace),
+        Edge::Barrier { pipe: None, .. } => Some(Fallback::NoId),
+        _ => None,
+    }
 }
 
 /// The positions of operations in the text.
@@ -229,11 +304,12 @@ fn paths(
     placement: &Placement,
     (limits, brief): (Limits, bool),
 ) -> Result<(Vec<Path>, bool), Box<Diagnostic>> {
-    let (automatic, ticks) = (true, true);
+    let is_called = calls::is_called(module, func);
+    let (automatic, ticks, disjoint) = (true, true, !is_called);
     let all = if func.runs() == Runs::Mixed { processes(func) } else { &[Core::Unsplit] };
     let subject = |core: &Core| {
         let whole = AnalysisInput::new(module, func, profile, placement, *core);
-        AnalysisInput { automatic, ticks, brief, limits, ..whole }
+        AnalysisInput { automatic, ticks, disjoint, is_called, brief, limits, ..whole }
     };
     let (most, events) = if brief { (FEW, usize::MAX) } else { MANY };
     let mut total = 0;
@@ -289,7 +365,8 @@ impl Work<'_> {
                         true => Edge::Barrier { core: found.core(), pipe: None, before: trace.events[y as usize].op },
                         false => found,
                     };
-                    reasons.push(reason(trace, dep, y, (number, tick)));
+                    let no_place = matches!(found, Edge::Barrier { pipe: None, .. });
+                    reasons.push(Reason { no_place, ..reason(trace, dep, y, (number, tick)) });
                     Some(found)
                 };
                 path.complete(&mut self.edges, &mut self.actions, &mut missing);
@@ -340,5 +417,6 @@ fn reason(trace: &Trace, dep: &Dep, y: u32, seen: (usize, usize)) -> Reason {
         _ => Conflict::War,
     };
     let op = |n: u32| trace.events[n as usize].op;
-    Reason { first: (op(dep.x), a.role), second: (op(y), b.role), conflict, seen }
+    let (first, second) = ((op(dep.x), a.role), (op(y), b.role));
+    Reason { first, second, conflict, seen, may_meet: dep.may_meet, no_place: false }
 }

@@ -233,6 +233,21 @@ impl<'a> Emit<'a> {
         }
     }
 
+    /// Adds full barriers before and after a call.
+    pub fn call(&mut self, call: OpId) -> [(OpId, Place); 2] {
+        [Place::Before(call), Place::After(call)].map(|place| {
+            let op = self.op(OpKind::Pto(Opcode::Barrier, Form::Plain), call);
+            self.func.op_mut(op).attrs_mut().words = vec!["PIPE_ALL".to_string()];
+            let here = self.here.entry(call).or_default();
+            if place == Place::Before(call) {
+                here.before.push(op)
+            } else {
+                here.after.insert(0, op)
+            }
+            (op, place)
+        })
+    }
+
     fn operations(&mut self, n: usize, edge: &Edge, first: u64) {
         match *edge {
             Edge::Barrier { pipe, before, .. } => {

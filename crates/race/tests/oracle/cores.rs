@@ -251,13 +251,11 @@ fn insert_into(text: &str, profile: Profile) -> Option<usize> {
         check(module, func, profile, &placement, text, &options)
     };
     let is_sound = judged(&module, &func, Mode::Auto).verdict == Verdict::RaceFree;
-    let synced = match insert(&mut module, &func, profile, &placement, Limits::default()) {
-        Ok(synced) => synced,
-        Err(why) => {
-            assert!(!is_sound, "{profile}: {why:?}\n{text}");
-            return None;
-        }
-    };
+    let synced = insert(&mut module, &func, profile, &placement, Limits::default());
+    if synced.between.is_some() || synced.serial.is_some() {
+        assert!(!is_sound, "{profile}: {:?} {:?}\n{text}", synced.between, synced.serial);
+        return None;
+    }
     let printed = |func: &Func| {
         let mut module = module.clone();
         module.funcs[0] = func.clone();

@@ -8,10 +8,10 @@ use tessera_ir::{
     Arg, Def, Func, Module, NameId, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, Value, ValueId,
 };
 use tessera_isa::codec::Number;
-use tessera_isa::diag::{Diagnostic, Span};
+use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::ops::{Form, Opcode, Role};
 use tessera_plan::Placement;
-use tessera_race::{Conflict, Limits, Place};
+use tessera_race::{Conflict, Fallback, FlagUse, Limits, Place, SyncPlan};
 
 /// A program with flags.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Synced {
     pub rows: Vec<SyncRow>,
     /// Findings: `sync-ids`.
     pub warnings: Vec<Diagnostic>,
+    /// Order operations that are stronger than the program may need, with the reason: `sync-fallback`.
+    pub fallbacks: Vec<Diagnostic>,
 }
 
 /// An inserted operation and the dependence that it serves.
@@ -103,8 +105,12 @@ impl Kernel {
             all.synced
         } else {
             let placement = tessera_plan::plan(&module, &func, profile, &[])?;
-            tessera_race::insert(&mut module, &func, profile, &placement, limits).map_err(in_text)?
+            tessera_race::insert(&mut module, &func, profile, &placement, limits)
         };
+        if let Some(between) = &done.between {
+            return Err(in_text(between.clone()));
+        }
+        let fallbacks = fallbacks(&module, &func, &done);
         let rows = done.table.iter().map(|served| SyncRow {
             operation: tessera_asm::print_op(&module, &done.func, done.func.op(served.op)).trim().to_string(),
             place: place(&func, served.place),
@@ -131,7 +137,7 @@ impl Kernel {
             Diagnostic::warning("sync-ids", what).at(func.op(*id).span, "").help(help)
         });
         let warnings = ids.into_iter().chain(kept).collect();
-        Ok(Synced { text: self.with_function(module, done.func), rows, warnings })
+        Ok(Synced { text: self.with_function(module, done.func), rows, warnings, fallbacks })
     }
 
     /// The function without the flags and barriers that it has.
@@ -180,6 +186,28 @@ impl Kernel {
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
         tessera_asm::print(&Parsed { module, diagnostics, trivia, functions })
     }
+}
+
+/// The fallbacks of a plan as notes: one for each edge, or one for all if the program could not be analysed.
+pub fn fallbacks(module: &Module, func: &Func, plan: &SyncPlan) -> Vec<Diagnostic> {
+    if let Some(why) = &plan.serial {
+        let count = plan.fallbacks().count();
+        let what = format!("{count} full barriers, one before each instruction: {}", why.message);
+        let note = Diagnostic::new("sync-fallback", Severity::Note, what);
+        return vec![match why.span {
+            Some(span) => note.at(span, "here"),
+            None => note,
+        }];
+    }
+    let note = |(served, why): (&FlagUse, Fallback)| {
+        let operation = tessera_asm::print_op(module, &plan.func, plan.func.op(served.op));
+        let what = format!("{} stands here because {}", operation.trim(), why.why());
+        let [first, second] = [served.first, served.second].map(|op| func.op(op).span);
+        Diagnostic::new("sync-fallback", Severity::Note, what)
+            .at(second, "this one waits")
+            .and_at(first, "for this one")
+    };
+    plan.fallbacks().map(note).collect()
 }
 
 fn place(func: &Func, place: Place) -> SyncPlace {

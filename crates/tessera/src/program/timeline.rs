@@ -58,13 +58,12 @@ impl Kernel {
         } else {
             let (func, mut module) = (self.without_flags(), self.module().clone());
             let placement = tessera_plan::plan(&module, &func, profile, &[])?;
-            match tessera_race::insert(&mut module, &func, profile, &placement, Limits::default()) {
-                Ok(synced) => timeline(&module, &synced.func, profile, &placement, &run),
-                // Flags hold for every run; of this one the dependences are known.
-                Err(_) => {
-                    run.automatic = true;
-                    timeline(self.module(), &func, profile, &placement, &run)
-                }
+            let synced = tessera_race::insert(&mut module, &func, profile, &placement, Limits::default());
+            // Flags hold for every run; of this one the dependences are known.
+            run.automatic = synced.serial.is_some();
+            match run.automatic {
+                false => timeline(&module, &synced.func, profile, &placement, &run),
+                true => timeline(self.module(), &func, profile, &placement, &run),
             }
         };
         found.map_err(|Unknown { diagnostic, missing }| {

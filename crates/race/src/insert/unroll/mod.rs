@@ -55,7 +55,7 @@ pub fn insert_unrolled(
             let (mut module, mut func) = (module.clone(), func.clone());
             let synced =
                 unroll(&mut module, &mut func, id, times).then(|| insert_in(&mut module, &func, profile, limits));
-            let synced = synced?.ok()?;
+            let synced = synced?.ok().filter(|synced| synced.serial.is_none())?;
             synced.several.iter().all(|(other, _)| *other != id).then_some((module, func, synced))
         });
         match plain {
@@ -67,7 +67,7 @@ pub fn insert_unrolled(
 
 fn insert_in(module: &mut Module, func: &Func, profile: Profile, limits: Limits) -> Result<SyncPlan, Box<Diagnostic>> {
     let placement = tessera_plan::plan(module, func, profile, &[])?;
-    insert(module, func, profile, &placement, limits)
+    Ok(insert(module, func, profile, &placement, limits))
 }
 
 /// The number of operations inside an operation.
