@@ -56,10 +56,12 @@ impl LastAccess {
 /// Accesses of one root whose symbols differ, so that their bytes cannot be compared: they are taken to meet. The set or
 /// barrier that orders the latest event of a pipe orders everything before it on that pipe, too.
 struct Incomparable {
-    /// The roots with accesses of several forms, and their accesses: by pipe and by whether they write, the latest, and the
-    /// latest whose form is another one.
-    roots: FxHashMap<Root, FxHashMap<(Option<Pipe>, bool), [Option<(u32, Access)>; 2]>>,
+    /// The roots with accesses of several forms, and their accesses by pipe and by whether they write.
+    roots: FxHashMap<Root, FxHashMap<(Option<Pipe>, bool), Latest>>,
 }
+
+/// The latest access, and the latest whose form is another one.
+type Latest = [Option<(u32, Access)>; 2];
 
 impl Incomparable {
     fn new(trace: &Trace, sets: &Sets) -> Self {
