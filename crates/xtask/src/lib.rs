@@ -7,6 +7,7 @@ mod grammar;
 mod headers;
 mod intrinsics;
 mod pages;
+pub mod release;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

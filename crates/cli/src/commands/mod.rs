@@ -29,12 +29,22 @@ use crate::watchdog::Bounds;
 use crate::words;
 use clap::{Parser, Subcommand};
 use std::path::Path;
+use std::sync::LazyLock;
 use tessera::{Error, ErrorKind, Kernel, Profile, Program};
 use tessera_isa::diag::{Diagnostic, nearest};
 
+/// The version of the package, with the commit of which a release was built.
+pub fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| match option_env!("TESSERA_COMMIT") {
+        Some(commit) if !commit.is_empty() => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
+        _ => env!("CARGO_PKG_VERSION").to_string(),
+    });
+    &TEXT
+}
+
 /// Assemble, verify, place and run programs of the PTO tile ISA.
 #[derive(Debug, Parser)]
-#[command(name = "tessera", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(name = "tessera", version = version(), max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 fine (warnings too), 1 the program has errors, also at run time, 2 the command \
                         line or a file is wrong, 3 undecided.")]
 pub struct Cli {
