@@ -37,13 +37,14 @@ pub fn check_program(module: &Module, func: &Func, profile: Profile) -> Vec<Diag
 
 /// One function without calls: cores and FIFOs, then every instruction.
 fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Report) {
-    cores::check(module, func, profile, report);
-    fifos::check(module, func, profile, report);
-    micro_scope::check(module, func, profile, report);
+    // A function that was read with errors may have values without a type.
     let broken = tessera_ir::verify(module, func);
     if !broken.is_empty() {
         return report.diagnostics.extend(broken);
     }
+    cores::check(module, func, profile, report);
+    fifos::check(module, func, profile, report);
+    micro_scope::check(module, func, profile, report);
     let constants = Constants::new(module, func);
     Walk::new(module, func, profile, &constants, report).run();
 }
