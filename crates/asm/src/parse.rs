@@ -35,7 +35,7 @@ use names::Scope;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::Cell;
-use tessera_ir::{BlockId, Func, Module, NameId, OpId, TypeId};
+use tessera_ir::{BlockId, Func, LocId, Module, NameId, TypeId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
@@ -106,8 +106,8 @@ pub(crate) struct Parser<'a> {
     recent_types: Vec<(&'a str, TypeId)>,
     type_aliases: FxHashMap<&'a str, TypeAt>,
     attr_aliases: FxHashMap<&'a str, AliasValue>,
-    /// Locations that name aliases, which may be defined at the end of the file: function, operation.
-    open_locs: Vec<(usize, OpId)>,
+    /// Locations that name aliases, which may be defined at the end of the file, with their first places.
+    open_locs: Vec<(LocId, Span)>,
     depth: u32,
     /// The start of the statement that is being read.
     statement_at: u32,

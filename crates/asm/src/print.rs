@@ -16,7 +16,7 @@ use crate::Parsed;
 use crate::trivia::Trivia;
 use rustc_hash::FxHashMap;
 use std::fmt;
-use tessera_ir::{Arg, Func, Module, NameId, Op, OpKind, Operand, TextForm, TypeId, ValueId};
+use tessera_ir::{Arg, Func, LocId, Module, NameId, Op, OpKind, Operand, TextForm, TypeId, ValueId};
 use tessera_isa::ops::Text;
 
 /// The canonical text of what was read, with its comments.
@@ -198,8 +198,13 @@ impl<'a> Printer<'a> {
 
     /// `loc(…)` behind an operation.
     fn tail(&mut self, op: &Op) {
-        if let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_ref()) {
-            write!(self, " loc({loc})");
+        self.loc(op.loc);
+    }
+
+    fn loc(&mut self, loc: Option<LocId>) -> &mut Self {
+        match loc.and_then(|id| self.module.locs.get(id)) {
+            Some(loc) => write!(self, " loc({})", loc.text),
+            None => self,
         }
     }
 

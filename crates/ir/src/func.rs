@@ -1,6 +1,6 @@
 //! Functions: arenas of values, operations and blocks.
 
-use crate::{BlockId, Core, NameId, Names, Op, OpId, OpKind, TypeId, ValueId};
+use crate::{BlockId, Core, LocId, NameId, Names, Op, OpId, OpKind, TypeId, ValueId};
 use smallvec::SmallVec;
 use tessera_isa::diag::Span;
 use tessera_isa::ops::AttrName;
@@ -68,6 +68,10 @@ pub struct Func {
     pub homes: Vec<NameId>,
     /// The place of the function's head.
     pub span: Span,
+    /// `loc(…)` of the function.
+    pub loc: Option<LocId>,
+    /// `loc(…)` of arguments of the function and of its blocks, in the order of the values.
+    pub arg_locs: Vec<(ValueId, LocId)>,
 }
 
 impl Func {
@@ -100,6 +104,12 @@ impl Func {
         let id = self.add_op(op);
         self.block_mut(block).ops.push(id);
         id
+    }
+
+    /// The location of an argument.
+    pub fn arg_loc(&self, arg: ValueId) -> Option<LocId> {
+        let at = self.arg_locs.binary_search_by_key(&arg, |(value, _)| *value).ok()?;
+        self.arg_locs.get(at).map(|(_, loc)| *loc)
     }
 
     /// The function whose text an operation stands in.

@@ -130,7 +130,8 @@ struct Inliner<'a> {
 
 impl<'a> Inliner<'a> {
     fn new(module: &'a Module, entry: &Func, wraps: bool) -> Self {
-        let mut out = Func { name: entry.name, span: entry.span, is_entry: entry.is_entry, ..Func::default() };
+        let mut out =
+            Func { name: entry.name, span: entry.span, loc: entry.loc, is_entry: entry.is_entry, ..Func::default() };
         (out.attrs, out.core) = (entry.attrs.clone(), entry.core);
         out.body = out.add_block();
         Inliner { module, out, stack: vec![entry.name], steps: 0, wraps, core: entry.core }
@@ -143,6 +144,7 @@ impl<'a> Inliner<'a> {
             other => other,
         };
         let id = self.out.add_value(Value { def, ..entry.value(arg).clone() });
+        self.out.arg_locs.extend(entry.arg_loc(arg).map(|loc| (id, loc)));
         self.out.args.push(id);
         map.insert(arg, id);
         id
@@ -176,6 +178,7 @@ impl<'a> Inliner<'a> {
                 value.def = Def::BlockArg(to, n);
             }
             let id = self.out.add_value(value);
+            self.out.arg_locs.extend(func.arg_loc(*arg).map(|loc| (id, loc)));
             map.insert(*arg, id);
             self.out.block_mut(to).args.push(id);
         }

@@ -14,6 +14,7 @@ pub mod fifo;
 pub mod float;
 pub mod func;
 pub mod inline;
+pub mod loc;
 mod names;
 pub mod op;
 pub mod scalar;
@@ -24,6 +25,7 @@ pub mod view;
 pub use cores::{Core, Runs};
 pub use fifo::{Fifo, FifoId, Fifos};
 pub use func::{Block, Def, Func, Value};
+pub use loc::{Loc, LocId, Locs, Place};
 pub use names::Names;
 pub use op::{
     Arg, ArithOp, CastOp, CmpPred, FloatOp, FloatPred, Op, OpAttrs, OpKind, Operand, TextForm, VECSCOPE_LOOP,
@@ -94,6 +96,10 @@ pub struct Module {
     pub lines: Lines,
     pub types: TypeTable,
     pub names: Names,
+    /// The places that front ends wrote behind operations.
+    pub locs: Locs,
+    /// `loc(…)` of the module.
+    pub loc: Option<LocId>,
 }
 
 impl Module {

@@ -1,6 +1,6 @@
 //! Operations.
 
-use crate::{BlockId, Func, Module, NameId, ValueId};
+use crate::{BlockId, Func, LocId, Module, NameId, ValueId};
 use smallvec::SmallVec;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
@@ -221,8 +221,6 @@ pub struct OpAttrs {
     pub sizes: Option<[u64; 2]>,
     /// Words of synchronisation instructions (`PIPE_V`, `EVENT_ID0`), and attributes without effect, as written.
     pub words: Vec<String>,
-    /// `loc(…)`, as written between the parentheses.
-    pub loc: Option<Box<str>>,
 }
 
 /// One operation.
@@ -257,13 +255,15 @@ pub struct Op {
     pub attrs: Option<Box<OpAttrs>>,
     /// The whole operation without its blocks.
     pub span: Span,
+    /// `loc(…)`: the place that a front end made it from, in [`Module::locs`].
+    pub loc: Option<LocId>,
 }
 
 impl Op {
     /// An operation without operands.
     pub fn new(kind: OpKind, form: TextForm, span: Span) -> Self {
         let (operands, results, blocks) = Default::default();
-        Op { kind, form, operands, results, blocks, attrs: None, span }
+        Op { kind, form, operands, results, blocks, attrs: None, span, loc: None }
     }
 
     /// `section.cube` or `section.vector`, where the operation is one: a branch that is always taken

@@ -47,6 +47,9 @@ pub struct Label {
     pub text: String,
 }
 
+/// The fact that names the place which a front end made the operation from: its `file`, `line` and `column`.
+pub const SOURCE: &str = "source";
+
 /// A fact of a finding that programs read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {

@@ -44,8 +44,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::{inline, join};
-use tessera_ir::{Func, Module, NameId, OpKind, TextForm};
-use tessera_isa::diag::{Diagnostic, Severity, Span, nearest};
+use tessera_ir::{Func, LocId, Module, NameId, OpKind, Place, TextForm, ValueId};
+use tessera_isa::diag::{Diagnostic, Fact, SOURCE, Severity, Span, nearest};
 use tessera_isa::ops::{DECLARED, why_not};
 
 /// A program that was read, on a profile. Clones are the same program.
@@ -246,22 +246,34 @@ impl Program {
         }
     }
 
-    /// Diagnostics with the `loc(…)` of their operations as notes (syntax.md 1).
+    /// Diagnostics with the `loc(…)` of their operations and arguments as notes, and as facts `source` with file, line and
+    /// column (syntax.md 1).
     pub fn with_locations(&self, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let ops = self.module().funcs.iter().flat_map(|func| &func.ops);
-        let located = ops.filter_map(|op| Some((op.span, op.attrs.as_ref()?.loc.as_deref()?)));
-        let mut locations: Vec<(Span, &str)> = located.collect();
-        if locations.is_empty() {
+        let module = self.module();
+        if module.locs.is_empty() || diagnostics.is_empty() {
             return diagnostics;
         }
+        let of_func = |func: &Func| -> Vec<(Span, LocId)> {
+            let ops = func.ops.iter().filter_map(|op| Some((op.span, op.loc?)));
+            let arg = |value: ValueId| func.value(value).span.to(func.value(value).type_span);
+            ops.chain(func.arg_locs.iter().map(|(value, loc)| (arg(*value), *loc))).collect()
+        };
+        let mut locations: Vec<(Span, LocId)> = module.funcs.iter().flat_map(of_func).collect();
         locations.sort_by_key(|(span, _)| span.start);
         for diagnostic in &mut diagnostics {
             let Some(at) = diagnostic.span else { continue };
             let before = locations.partition_point(|(span, _)| span.start <= at.start);
             let last = before.checked_sub(1).and_then(|n| locations.get(n));
-            if let Some((_, loc)) = last.filter(|(span, _)| at.end <= span.end) {
-                diagnostic.notes.push(format!("the operation comes from {loc}"));
-            }
+            let Some((_, loc)) = last.filter(|(span, _)| at.end <= span.end) else { continue };
+            let Some(loc) = module.locs.get(*loc) else { continue };
+            let Some(Place { file, line, column }) = &loc.place else {
+                diagnostic.notes.push(format!("the operation comes from {}", loc.text));
+                continue;
+            };
+            diagnostic.notes.push(format!("the operation comes from {file}:{line}:{column}"));
+            let [line, column] = [*line, *column].map(|n| Fact::Number(n.into()));
+            let place = vec![("file", Fact::Text(file.to_string())), ("line", line), ("column", column)];
+            diagnostic.facts.push((SOURCE, Fact::Parts(place)));
         }
         diagnostics
     }

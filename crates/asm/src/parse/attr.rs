@@ -4,7 +4,8 @@ use super::{Parser, Raw, Res, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
 use crate::types::{Fields, Piece};
-use tessera_ir::{ScalarType, Type, TypeId};
+use std::borrow::Cow;
+use tessera_ir::{LocId, ScalarType, Type, TypeId};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Span};
 
@@ -284,7 +285,7 @@ impl<'a> Parser<'a> {
                 return Ok(Attr::Unit);
             }
             "loc" => {
-                self.location()?;
+                self.location_text()?;
                 return Ok(Attr::Other);
             }
             "array" => {
@@ -313,11 +314,23 @@ impl<'a> Parser<'a> {
     }
 
     /// `loc(…)`: what stands between the parentheses, on one line.
-    pub(super) fn location(&mut self) -> Res<String> {
+    fn location_text(&mut self) -> Res<Cow<'a, str>> {
         self.bump();
         self.need(Tok::LParen, "`(`")?;
         let text = self.raw(Tok::LParen, Tok::RParen, "`)`")?;
-        Ok(one_line(text).trim().to_string())
+        Ok(if is_one_line(text) { text.trim().into() } else { one_line(text).trim().to_string().into() })
+    }
+
+    /// `loc(…)` as a location of the module.
+    fn location(&mut self) -> Res<Option<LocId>> {
+        let start = self.tok.span;
+        let text = self.location_text()?;
+        let loc = self.module.locs.intern(&text);
+        // Aliases may be defined at the end of the file.
+        if text.contains('#') {
+            self.open_locs.extend(loc.map(|loc| (loc, start.to(self.prev))));
+        }
+        Ok(loc)
     }
 
     /// Whether `loc(…)` is next.
@@ -325,12 +338,9 @@ impl<'a> Parser<'a> {
         self.at_word("loc") && self.second().kind == Tok::LParen
     }
 
-    /// A location that nothing is made of.
-    pub(super) fn skip_location(&mut self) -> Res<()> {
-        if self.at_word("loc") {
-            self.location()?;
-        }
-        Ok(())
+    /// `loc(…)`, if it is next.
+    pub(super) fn optional_location(&mut self) -> Res<Option<LocId>> {
+        if self.at_word("loc") { self.location() } else { Ok(None) }
     }
 
     /// `#name = value`, the name being next.
@@ -389,7 +399,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `loc(…)` and `#key=value` behind an operation.
-    pub(super) fn tail(&mut self, entries: &mut Vec<Entry>) -> Res<Option<Box<str>>> {
+    pub(super) fn tail(&mut self, entries: &mut Vec<Entry>) -> Res<Option<LocId>> {
         loop {
             let at_loc = self.at_word("loc") && self.second().kind == Tok::LParen;
             let at_word = self.at(Tok::Word) && self.second().kind == Tok::Equal;
@@ -405,7 +415,7 @@ impl<'a> Parser<'a> {
                     self.add_entry(entries, entry);
                 }
                 Tok::Word if at_loc => {
-                    return self.location().map(|text| Some(text.into_boxed_str()));
+                    return self.location();
                 }
                 _ => return Ok(None),
             }
@@ -418,9 +428,13 @@ pub(super) fn unquote(text: &str) -> String {
     inner.strip_suffix('"').unwrap_or(inner).to_string()
 }
 
+fn is_one_line(text: &str) -> bool {
+    !text.contains(['\n', '\t', '\r']) && !text.contains("//") && !text.contains("  ")
+}
+
 /// Text without comments and with every run of blanks as one space, strings left alone.
 pub(crate) fn one_line(text: &str) -> String {
-    if !text.contains(['\n', '\t', '\r']) && !text.contains("//") && !text.contains("  ") {
+    if is_one_line(text) {
         return text.to_string();
     }
     let mut out = String::with_capacity(text.len());
@@ -450,7 +464,7 @@ pub(crate) fn one_line(text: &str) -> String {
     out
 }
 
-fn find_outside_strings(text: &str, wanted: u8) -> Option<usize> {
+pub(super) fn find_outside_strings(text: &str, wanted: u8) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
     for (i, b) in text.bytes().enumerate() {
         match b {

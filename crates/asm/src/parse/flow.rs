@@ -62,7 +62,7 @@ impl Parser<'_> {
             return self.fail("operand-count", at, text, "write one type per carried value");
         }
         set_types(&mut carried.inits, types);
-        Ok(carried.names.iter().zip(types).map(|((n, s), t)| (*n, *s, *t)).collect())
+        Ok(carried.names.iter().zip(types).map(|((n, s), t)| (*n, *s, *t, None)).collect())
     }
 
     fn scf_for(&mut self, results: &Results) -> Res<()> {
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
         let index = if self.eat(Tok::Colon) { self.ty()? } else { (self.common.index, var_span) };
         let mut args: SmallVec<[BlockArg; 4]> = SmallVec::new();
-        args.push((var, var_span, index));
+        args.push((var, var_span, index, None));
         args.extend(self.pair(&mut carried, &types, results.start)?);
         let head = results.start.to(self.prev);
         let mut op = Op::new(OpKind::For, TextForm::Ssa, head);

@@ -4,10 +4,16 @@ use super::attr::Attr;
 use super::inst::{Signature, Written};
 use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types, UNKNOWN};
 use crate::sink::shown;
-use tessera_ir::{Arg, Def, Op, OpId, OpKind, ScalarType, TextForm, Type};
+use tessera_ir::{Arg, Def, LocId, Op, OpId, OpKind, ScalarType, TextForm, Type};
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
+
+/// Aliases of locations name each other at most this deep.
+const MAX_ALIASES: usize = 16;
+
+/// Longer locations are not expanded further.
+const MAX_LOCATION: usize = 4096;
 
 /// The assignment of a signature's input types to operands.
 #[derive(Clone, Copy, PartialEq)]
@@ -304,7 +310,7 @@ impl Parser<'_> {
     }
 
     /// Puts an operation into the block that is being read and defines its results.
-    pub(super) fn finish(&mut self, mut op: Op, results: &Results, types: &[TypeAt], loc: Option<Box<str>>) -> Res<()> {
+    pub(super) fn finish(&mut self, mut op: Op, results: &Results, types: &[TypeAt], loc: Option<LocId>) -> Res<()> {
         op.span = op.span.to(self.prev);
         if types.len() != results.names.len() {
             let names = results.names.len();
@@ -312,7 +318,7 @@ impl Parser<'_> {
             return self.fail("operand-count", op.span, text, "write one name per result");
         }
         let id = OpId(self.func.ops.len() as u32);
-        self.set_loc(&mut op, id, loc);
+        op.loc = loc;
         for (n, ((name, span), ty)) in results.names.iter().zip(types).enumerate() {
             let value = self.define(*name, *ty, Def::Result(id, n as u32), *span);
             op.results.push(value);
@@ -322,34 +328,24 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn set_loc(&mut self, op: &mut Op, id: OpId, loc: Option<Box<str>>) {
-        if let Some(loc) = loc {
-            if loc.contains('#') {
-                self.open_locs.push((self.module.funcs.len(), id));
-            }
-            op.attrs_mut().loc = Some(loc);
-        }
-    }
-
     /// Replaces aliases in locations once all of them are known.
     pub(super) fn close_locs(&mut self) {
-        for (func, id) in std::mem::take(&mut self.open_locs) {
-            let Some(op) = self.module.funcs.get(func).and_then(|f| f.ops.get(id.index())) else { continue };
-            let Some(loc) = op.attrs.as_ref().and_then(|a| a.loc.as_deref()) else { continue };
-            let mut text = loc.to_string();
-            for _ in 0..16 {
+        for (id, span) in std::mem::take(&mut self.open_locs) {
+            let Some(mut text) = self.module.locs.get(id).map(|loc| loc.text.to_string()) else { continue };
+            for _ in 0..MAX_ALIASES {
                 let next = self.expand(&text);
-                if next == text || next.len() > 4096 {
+                if next == text || next.len() > MAX_LOCATION {
                     break;
                 }
                 text = next;
             }
-            if text.contains('#') {
+            // The file of a location may have a `#` in its name.
+            if super::attr::find_outside_strings(&text, b'#').is_some() {
                 let what = format!("the location {} names no alias", shown(&text));
-                let _: Res<()> = self.fail("undefined-name", op.span, what, "define it as `#loc = loc(…)`");
+                let _: Res<()> = self.fail("undefined-name", span, what, "define it as `#loc = loc(…)`");
                 text = "unknown".into();
             }
-            self.module.funcs[func].op_mut(id).attrs_mut().loc = Some(text.into_boxed_str());
+            self.module.locs.rewrite(id, &text);
         }
     }
 }

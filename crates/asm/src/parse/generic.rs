@@ -11,7 +11,7 @@ use crate::sink::shown;
 use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::edges::FOR_BOUNDS;
-use tessera_ir::{BlockId, CmpPred, FloatPred, Op, OpKind, TextForm};
+use tessera_ir::{BlockId, CmpPred, FloatPred, LocId, Op, OpKind, TextForm};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Role, Shape, Text};
 
@@ -75,7 +75,7 @@ pub(super) struct Generic {
     pub blocks: SmallVec<[BlockId; 2]>,
     pub ins: Types,
     pub outs: Types,
-    pub loc: Option<Box<str>>,
+    pub loc: Option<LocId>,
 }
 
 impl Generic {
@@ -402,11 +402,9 @@ impl Parser<'_> {
     }
 
     /// The location of the operation that was put into the block last.
-    fn late_loc(&mut self, loc: Option<Box<str>>) {
+    fn late_loc(&mut self, loc: Option<LocId>) {
         if let (Some(id), true) = (self.func.block(self.block).ops.last().copied(), loc.is_some()) {
-            let mut op = self.func.op(id).clone();
-            self.set_loc(&mut op, id, loc);
-            *self.func.op_mut(id) = op;
+            self.func.op_mut(id).loc = loc;
         }
     }
 

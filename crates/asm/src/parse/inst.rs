@@ -5,7 +5,7 @@ use super::flow::set_types;
 use super::{Failed, Parser, Raw, Raws, Res, Results, TypeAt, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
-use tessera_ir::{Op, OpKind, TextForm};
+use tessera_ir::{LocId, Op, OpKind, TextForm};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role, fill_of};
 use tessera_isa::sem::Sem;
@@ -33,7 +33,7 @@ pub(super) struct Written {
     pub outs: Option<Raws>,
     pub signature: Signature,
     pub entries: Vec<Entry>,
-    pub loc: Option<Box<str>>,
+    pub loc: Option<LocId>,
 }
 
 impl Written {

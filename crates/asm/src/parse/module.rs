@@ -162,7 +162,9 @@ impl Parser<'_> {
         self.module_start = before;
         self.inherited.truncate(outer);
         body?;
-        self.skip_location()
+        let loc = self.optional_location()?;
+        self.module.loc = loc;
+        Ok(())
     }
 
     /// Calls and peers in a module mean its own functions first.
@@ -329,7 +331,7 @@ impl Parser<'_> {
         } else {
             self.func.is_declaration = true;
         }
-        self.skip_location()?;
+        self.func.loc = self.optional_location()?;
         self.end_function();
         Ok(())
     }
@@ -342,14 +344,18 @@ impl Parser<'_> {
             if p.eat(Tok::Percent) {
                 let name = p.name_of(span);
                 p.expect(Tok::Colon, "`:` and the argument's type")?;
-                head.args.push((name, span, p.ty()?));
+                head.args.push((name, span, p.ty()?, None));
             } else {
                 // A declaration may name only types.
                 let ty = p.ty()?;
-                head.args.push((p.module.names.intern(&format!("arg{n}")), span, ty));
+                head.args.push((p.module.names.intern(&format!("arg{n}")), span, ty, None));
             }
             p.inner_attrs(head, format!("%{n}"))?;
-            p.skip_location()
+            let loc = p.optional_location()?;
+            if let Some(arg) = head.args.last_mut() {
+                arg.3 = loc;
+            }
+            Ok(())
         })
     }
 
@@ -419,8 +425,9 @@ impl Parser<'_> {
         let own = |(key, _): &&(String, String)| !head.entries.iter().any(|entry| entry.key == *key);
         self.func.attrs.extend(self.inherited.iter().filter(own).cloned());
         self.func.attrs.extend(head.inner.iter().cloned());
-        for (n, (name, at, ty)) in head.args.iter().enumerate() {
+        for (n, (name, at, ty, loc)) in head.args.iter().enumerate() {
             let value = self.define(*name, *ty, Def::Arg(n as u32), *at);
+            self.func.arg_locs.extend(loc.map(|loc| (value, loc)));
             self.func.args.push(value);
         }
     }
@@ -474,7 +481,7 @@ impl Parser<'_> {
         if declared {
             let names = &mut self.module.names;
             let args = ins.iter().enumerate();
-            head.args.extend(args.map(|(n, ty)| (names.intern(&format!("arg{n}")), ty.1, *ty)));
+            head.args.extend(args.map(|(n, ty)| (names.intern(&format!("arg{n}")), ty.1, *ty, None)));
         }
         self.begin_function(&head, span);
         self.func.is_declaration = declared;
@@ -502,7 +509,7 @@ impl Parser<'_> {
     }
 
     fn check_parameters(&mut self, head: &Head, types: &Types, at: Span) -> Res<()> {
-        if head.args.iter().map(|(_, _, ty)| ty.0).eq(types.iter().map(|ty| ty.0)) {
+        if head.args.iter().map(|(_, _, ty, _)| ty.0).eq(types.iter().map(|ty| ty.0)) {
             return Ok(());
         }
         let (wanted, written) = (types.len(), head.args.len());

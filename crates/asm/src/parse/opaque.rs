@@ -5,7 +5,7 @@ use super::attr::Entry;
 use super::{Parser, Raw, Raws, Res, Results, Types};
 use crate::lex::Tok;
 use crate::print::print_type;
-use tessera_ir::{BlockId, Op, OpKind, ScalarType, StackSlots, TextForm, Type};
+use tessera_ir::{BlockId, LocId, Op, OpKind, ScalarType, StackSlots, TextForm, Type};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{IdArray, Opcode, Role};
 use tessera_isa::sem::{Fifo, Sem};
@@ -200,7 +200,7 @@ impl Parser<'_> {
         name: &'static str,
         start: Span,
         (raws, entries, types): (&[Raw], Vec<Entry>, Types),
-        loc: Option<Box<str>>,
+        loc: Option<LocId>,
     ) -> Res<()> {
         let mut op = Op::new(OpKind::Other(name), TextForm::Ssa, results.start);
         let index = self.common.index;

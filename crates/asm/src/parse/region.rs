@@ -3,11 +3,11 @@
 use super::{Failed, Parser, Res, TypeAt, Types};
 use crate::lex::Tok;
 use smallvec::SmallVec;
-use tessera_ir::{BlockId, Def, NameId, OpKind};
+use tessera_ir::{BlockId, Def, LocId, NameId, OpKind};
 use tessera_isa::diag::Span;
 
 /// An argument of a block before the block exists.
-pub(super) type BlockArg = (NameId, Span, TypeAt);
+pub(super) type BlockArg = (NameId, Span, TypeAt, Option<LocId>);
 
 impl Parser<'_> {
     /// `{ … }` as a new block. Arguments stand in the operation's head or behind the label `^bb0(…):`.
@@ -73,6 +73,7 @@ impl Parser<'_> {
     fn block_arg(&mut self, block: BlockId, arg: &BlockArg) {
         let n = self.func.block(block).args.len() as u32;
         let value = self.define(arg.0, arg.2, Def::BlockArg(block, n), arg.1);
+        self.func.arg_locs.extend(arg.3.map(|loc| (value, loc)));
         self.func.block_mut(block).args.push(value);
     }
 
@@ -87,7 +88,7 @@ impl Parser<'_> {
                 let name = p.name_of(span);
                 p.expect(Tok::Colon, "`:` and a type")?;
                 let ty = p.ty()?;
-                p.skip_location().map(|()| (name, span, ty))
+                Ok((name, span, ty, p.optional_location()?))
             })?;
         }
         self.expect(Tok::Colon, "`:`")?;

@@ -11,7 +11,7 @@ use crate::print::print_type;
 use crate::sink::shown;
 use crate::types::pointer_space;
 use smallvec::{SmallVec, smallvec};
-use tessera_ir::{Def, Op, OpKind, TextForm, Type, TypeId, ViewType};
+use tessera_ir::{Def, LocId, Op, OpKind, TextForm, Type, TypeId, ViewType};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Form, Opcode, Order, Role, Text};
 use tessera_isa::sem::Sem;
@@ -108,7 +108,7 @@ impl Parser<'_> {
         opcode: Opcode,
         form: TextForm,
         mut draft: Draft,
-        loc: Option<Box<str>>,
+        loc: Option<LocId>,
     ) -> Res<()> {
         let info = opcode.info();
         if info.text == Text::Subset {

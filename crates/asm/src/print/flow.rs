@@ -159,7 +159,8 @@ impl Printer<'_> {
         let body = self.func.block(block);
         if labelled && !body.args.is_empty() {
             self.text("\n").margin().text("^bb0(");
-            self.list(&body.args, |p, v| p.name(*v).text(": ").type_of(*v)).text("):");
+            let func = self.func;
+            self.list(&body.args, |p, v| p.name(*v).text(": ").type_of(*v).loc(func.arg_loc(*v))).text("):");
         }
         self.end_line(body.ops.first().map_or(end, |op| self.func.op(*op).span.start));
         self.indent += 1;

@@ -34,7 +34,8 @@ impl<'a> Printer<'a> {
         if self.module.has_wrapper {
             let (_, end) = self.trivia.wrapper.unwrap_or_default();
             self.close_block(end);
-            self.text("}").end_line(u32::MAX);
+            let loc = self.module.loc;
+            self.text("}").loc(loc).end_line(u32::MAX);
         }
         self.lead(u32::MAX);
     }
@@ -91,7 +92,7 @@ impl<'a> Printer<'a> {
         let attrs = |key: String| inner(&key).map_or_else(String::new, |attrs| format!(" {attrs}"));
         self.symbol(self.module.names.text(func.name)).text("(");
         self.list(func.args.iter().enumerate(), |p, (n, arg)| {
-            p.name(*arg).text(": ").type_of(*arg).text(&attrs(format!("%{n}")))
+            p.name(*arg).text(": ").type_of(*arg).text(&attrs(format!("%{n}"))).loc(func.arg_loc(*arg))
         });
         self.text(")");
         if !func.results.is_empty() {
@@ -103,7 +104,7 @@ impl<'a> Printer<'a> {
         }
         self.function_attrs(func);
         if func.is_declaration {
-            self.end_line(next);
+            self.loc(func.loc).end_line(next);
             return;
         }
         let end = self.block_end(func.body);
@@ -111,7 +112,7 @@ impl<'a> Printer<'a> {
         self.indent += 1;
         self.block(func.body);
         self.close_block(end);
-        self.margin().text("}").end_line(next);
+        self.margin().text("}").loc(func.loc).end_line(next);
     }
 
     fn function_attrs(&mut self, func: &Func) {

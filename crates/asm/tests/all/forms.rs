@@ -266,7 +266,8 @@ fn aliases_and_attributes() {
     let attrs = |n: usize| func.op(func.block(func.body).ops[n]).attrs.clone().unwrap();
     assert_eq!(attrs(0).known.relu().map(|r| r.name()), Some("normal_relu"));
     assert_eq!(attrs(1).known.relu().map(|r| r.name()), Some("no_relu"));
-    assert_eq!(attrs(1).loc.as_deref(), Some("\"k.py\":3:4"));
+    let loc = parsed.module.locs.get(func.op(func.block(func.body).ops[1]).loc.unwrap());
+    assert_eq!(loc.map(|loc| &*loc.text), Some("\"k.py\":3:4"));
     assert!(print(&parsed).starts_with("!t = !pto.tile_buf<16x16xf32>\n%d = pto.tmov %s {reluPreMode"));
 }
 

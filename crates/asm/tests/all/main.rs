@@ -4,6 +4,7 @@ mod convert;
 mod errors;
 mod families;
 mod forms;
+mod locations;
 mod mutation;
 mod recovery;
 mod round_trip;

@@ -85,7 +85,10 @@ fn block(module: &Module, func: &Func, id: BlockId, depth: usize, out: &mut Stri
         }
         if let Some(a) = op.attrs.as_deref() {
             let unknown: Vec<_> = a.unknown.iter().map(|(k, v, _)| (k, v)).collect();
-            let _ = write!(out, " {:?} {unknown:?} {:?} {:?} {:?}", a.known, a.sizes, a.words, a.loc);
+            let _ = write!(out, " {:?} {unknown:?} {:?} {:?}", a.known, a.sizes, a.words);
+        }
+        if let Some(loc) = op.loc.and_then(|id| module.locs.get(id)) {
+            let _ = write!(out, " loc({})", loc.text);
         }
         out.push('\n');
         for b in &op.blocks {

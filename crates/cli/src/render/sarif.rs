@@ -4,6 +4,7 @@ use super::json;
 use crate::source::Source;
 use serde_json::{Map, Value, json};
 use tessera::{Diagnostic, Profile, Severity};
+use tessera_isa::diag::{Fact, SOURCE};
 use tessera_micro::rules::rule;
 
 /// The findings of one command, whatever files and profiles they are of.
@@ -33,8 +34,9 @@ impl Log {
             "locations": [location(source, diagnostic.span, &diagnostic.label)],
             "properties": properties,
         });
-        let related: Vec<Value> =
+        let mut related: Vec<Value> =
             diagnostic.secondary.iter().map(|label| location(source, Some(label.span), &label.text)).collect();
+        related.extend(made_from(diagnostic));
         if let (Some(result), false) = (result.as_object_mut(), related.is_empty()) {
             result.insert("relatedLocations".into(), json!(related));
         }
@@ -99,6 +101,22 @@ fn location(source: &Source, span: Option<tessera::Span>, label: &str) -> Value 
         "" => json!({ "physicalLocation": place }),
         label => json!({ "physicalLocation": place, "message": { "text": label } }),
     }
+}
+
+/// The place that a front end made the operation from.
+fn made_from(diagnostic: &Diagnostic) -> Option<Value> {
+    let (_, Fact::Parts(parts)) = diagnostic.facts.iter().find(|(name, _)| *name == SOURCE)? else { return None };
+    let part = |wanted: &str| parts.iter().find(|(name, _)| *name == wanted).map(|(_, fact)| fact);
+    let (Fact::Text(file), Fact::Number(line), Fact::Number(column)) = (part("file")?, part("line")?, part("column")?)
+    else {
+        return None;
+    };
+    // Lines and columns count from 1; 0 is an unknown one.
+    let mut place = json!({ "artifactLocation": { "uri": uri(file) } });
+    if let (Some(place), true) = (place.as_object_mut(), *line > 0) {
+        place.insert("region".into(), json!({ "startLine": line, "startColumn": (*column).max(1) }));
+    }
+    Some(json!({ "physicalLocation": place, "message": { "text": "the operation comes from here" } }))
 }
 
 /// A file name as a URI reference.

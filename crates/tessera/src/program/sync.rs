@@ -236,8 +236,8 @@ fn parts(module: &Module, func: &Func) -> Vec<Func> {
         let (body, first) = (*func.op(*id).blocks.first()?, original(func.home(*id))?);
         let named = |arg: &ValueId| func.args.iter().copied().find(|v| func.value(*v).name == first.value(*arg).name);
         let args = first.args.iter().filter_map(named).collect();
-        let &Func { name, is_entry, core, span, .. } = first;
-        let mut part = Func { name, is_entry, core, span, args, body, attrs: first.attrs.clone(), ..func.clone() };
+        let &Func { name, is_entry, core, span, loc, .. } = first;
+        let mut part = Func { name, is_entry, core, span, loc, args, body, attrs: first.attrs.clone(), ..func.clone() };
         part.block_mut(body).ops.extend(ops.last());
         Some(part)
     };
