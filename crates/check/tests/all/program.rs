@@ -375,3 +375,14 @@ fn a_window_under_another_type_keeps_its_pitch() {
     // Dense from the same byte on it reaches into the other half.
     assert_eq!(body("%n = pto.tassign %m, %a64 : SMALL -> SMALL"), ["overlap"]);
 }
+
+/// The results of broken statements have no type.
+#[test]
+fn portability_takes_text_that_was_read_with_errors() {
+    let text = "pto.tcolargmin ins(%s : !pto.tile<16x32xf16>) outs(%dst : !pto.tile<vec, 16x32xi32, valid=1x32>)\n\
+                pto.mad_acc%dst = tcolargmin %s : !pto.tile<16x32xf16>\n\
+                %val, %dst = tcolargmin %s : !pto.tile<16x32xf16> -> (!pto.none, !p t = none)";
+    let parsed = parse(text, Some(Profile::A5));
+    assert!(parsed.has_errors());
+    assert_eq!(portability(&parsed.module).rows.len(), 2);
+}
