@@ -9,6 +9,7 @@ use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session, UNDECIDED};
 use crate::source::Source;
 use crate::words::counted;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::path::{Path, PathBuf};
 use tessera::{Diagnostic, OrderOptions, Profile, Program, Verdict};
 use tessera_check::PortabilityRow;
@@ -116,10 +117,13 @@ fn fix(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     };
     let fixed = tessera_lsp::fix(&source.text, &profiles, args.races);
     if args.diff {
-        let changes = similar::TextDiff::from_lines(&source.text, &fixed.text);
-        let (old, new) = (format!("a/{}", source.name), format!("b/{}", source.name));
         if !fixed.applied.is_empty() {
-            write!(session.stdout, "{}", changes.unified_diff().header(&old, &new))?;
+            let lines = InternedInput::new(source.text.as_str(), fixed.text.as_str());
+            let mut changes = Diff::compute(Algorithm::Histogram, &lines);
+            changes.postprocess_lines(&lines);
+            let printer = BasicLineDiffPrinter(&lines.interner);
+            let hunks = changes.unified_diff(&printer, UnifiedDiffConfig::default(), &lines);
+            write!(session.stdout, "--- a/{0}\n+++ b/{0}\n{hunks}", source.name)?;
         }
         return Ok(if fixed.applied.is_empty() { FINE } else { PROGRAM_ERROR });
     }

@@ -2,12 +2,13 @@
 
 use super::load;
 use crate::session::{FINE, Failure, Outcome, Session};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tessera::Profile;
 
-/// The page, made by `explorer/build`.
-const PAGE: &str = include_str!("../../assets/explorer.html");
+/// The page that `explorer/build` made, compressed by build.rs.
+const PAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/explorer.html.zlib"));
 
 /// The place in the page for its initial program.
 const GIVEN: &str = "/*GIVEN*/";
@@ -39,7 +40,9 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     // Whatever the program says, it neither ends the element that it stands in nor begins a comment there.
     let given = given.to_string().replace('<', "\\u003c");
-    let page = PAGE.replacen(GIVEN, &given, 1);
+    let page = miniz_oxide::inflate::decompress_to_vec_zlib(PAGE)
+        .map_err(|error| Failure::from(io::Error::other(error.to_string())))?;
+    let page = String::from_utf8_lossy(&page).replacen(GIVEN, &given, 1);
     let Some(file) = &args.html else {
         let file = std::env::temp_dir().join(format!("tessera-explorer-{}.html", std::process::id()));
         session.write(&file, page.into_bytes())?;
