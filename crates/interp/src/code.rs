@@ -262,8 +262,9 @@ pub enum CoreSyncOp {
     Pop(Pop),
     Free { channel: usize },
     // `sync.set` and `sync.wait`.
-    Give { id: Int, mode: i128 },
-    Take { id: Int },
+    /// Written as an instruction of micro/cube.md 8, `is_wide`: ids of a vector core count modulo 16.
+    Give { id: Int, mode: i128, is_wide: bool },
+    Take { id: Int, is_wide: bool },
 }
 
 /// The operations around the instructions.

@@ -17,6 +17,7 @@ mod grid_barrier;
 mod issue;
 mod liveness;
 mod micro;
+mod micro_fast;
 mod micro_order;
 mod objects;
 mod observe;

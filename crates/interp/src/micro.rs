@@ -2,6 +2,7 @@
 //! on the chip as byte addresses.
 
 use super::code::{GlobalSlot, Int, IntSlot, MicroSlot, TileSlot};
+use super::micro_fast::FastOp;
 use super::step::Exec;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -35,6 +36,8 @@ pub struct MicroOp {
     pub result_types: SmallVec<[Ty; 2]>,
     pub args: SmallVec<[MicroVar; 8]>,
     pub results: SmallVec<[MicroVar; 2]>,
+    /// What was prepared when the program was compiled.
+    pub fast: Option<FastOp>,
 }
 
 /// One element of a memory on the chip.
@@ -85,14 +88,27 @@ pub struct MicroState {
     specials: Specials,
 }
 
+impl AsRef<[u8]> for MicroValue {
+    fn as_ref(&self) -> &[u8] {
+        if let MicroValue::Reg(reg) = self { &reg.bytes } else { &[] }
+    }
+}
+
+impl AsMut<[u8]> for MicroValue {
+    fn as_mut(&mut self) -> &mut [u8] {
+        if let MicroValue::Reg(reg) = self { &mut reg.bytes } else { &mut [] }
+    }
+}
+
 impl MicroState {
+    /// The values of slots, and one register in between.
     pub fn new(slots: usize) -> Self {
-        MicroState { values: vec![MicroValue::default(); slots], specials: Specials::default() }
+        MicroState { values: vec![MicroValue::default(); slots + 1], specials: Specials::default() }
     }
 
     /// A block before its first operation.
     pub fn reset(&mut self) {
-        *self = MicroState::new(self.values.len());
+        *self = MicroState::new(self.values.len() - 1);
     }
 }
 
@@ -116,6 +132,8 @@ pub fn loc_of(space: Space) -> Option<Loc> {
         Space::L0c => Loc::Acc,
         Space::Bt => Loc::Bias,
         Space::Fb => Loc::Scaling,
+        Space::ScalesA => Loc::ScaleLeft,
+        Space::ScalesB => Loc::ScaleRight,
         Space::Gm | Space::AnySpace => return None,
     })
 }
@@ -231,6 +249,22 @@ impl Memory for View<'_> {
     }
 
     fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), Failure> {
+        if self.touched.is_none() {
+            let (source, target) = (self.id(from.0), self.id(to.0));
+            let size = to.0.space.size().unwrap_or(0).max(to.1.saturating_add(len));
+            self.memories.reserve(target, size)?;
+            let len = len as usize;
+            let is_there = self.memories.get(source).is_some_and(|m| from.1 as usize + len <= m.bytes().len());
+            if is_there && source != target && self.is_defined(source, from.1, len) {
+                self.memories.copy((source, from.1 as usize), (target, to.1 as usize), len);
+                if to.0.space == Space::Gm
+                    && let Some(memory) = self.memories.get_mut(target)
+                {
+                    memory.note_written(to.1 as usize, len);
+                }
+                return Ok(());
+            }
+        }
         if let Some(bytes) = self.bytes(from.0, from.1, len as usize).map(<[u8]>::to_vec) {
             self.write(to.0, to.1, &bytes, true);
             return Ok(());
@@ -269,6 +303,13 @@ impl Memory for View<'_> {
 impl Exec<'_> {
     /// Runs one micro instruction.
     pub fn micro(&mut self, op: &MicroOp) -> Result<(), Failure> {
+        if let Some(fast) = &op.fast
+            && self.observer.is_none()
+            && self.watch.is_none()
+            && self.micro_fast(op, fast).is_some()
+        {
+            return Ok(());
+        }
         if self.watch.is_some() {
             let what = format!("{} is not followed back to where its bytes come from", op.call.name);
             return Err(failure("not-executable", what, "trace a program of tile instructions"));

@@ -55,6 +55,21 @@ impl Op {
     }
 }
 
+/// The mark of the word that says how a token's instruction is written, where that is not `sync.set` or `sync.wait`.
+const TOKEN_WORD: &str = "as ";
+
+impl Op {
+    /// The mnemonic of the second table as which a token is written (micro/cube.md 8).
+    pub fn token_word(&self) -> Option<&str> {
+        self.attrs.as_deref()?.words.iter().find_map(|word| word.strip_prefix(TOKEN_WORD))
+    }
+
+    /// The word that keeps the mnemonic of a token.
+    pub fn token_mark(mnemonic: &str) -> String {
+        format!("{TOKEN_WORD}{mnemonic}")
+    }
+}
+
 impl Func {
     /// The cores that the function, without calls, runs on.
     pub fn runs(&self) -> Runs {

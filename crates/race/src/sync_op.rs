@@ -211,7 +211,7 @@ impl<'a> SyncOpSite<'a> {
 
     /// `flag-id-range` of a token between cores.
     pub fn token_id(&self, id: i64, iteration: &str) -> Option<Misuse> {
-        let small = self.profile == Profile::A2a3 || matches!(self.core, Core::Vector(_));
+        let small = self.profile == Profile::A2a3 || matches!(self.core, Core::Vector(_)) && self.op.token_word().is_none();
         let limit = if small { 16 } else { 32 };
         if (0..limit).contains(&id) {
             return None;
@@ -220,6 +220,12 @@ impl<'a> SyncOpSite<'a> {
         let what = format!("{name} has id {id}{iteration}, and ids of {core} are 0 to {last}");
         let flag = format!("cores' flag {id} of {:?}", self.at);
         Some(self.wrong_id(flag, what, format!("use an id from 0 to {last}")))
+    }
+
+    /// The counter of an id: the second word of an instruction of micro/cube.md 8 counts modulo 16 on a vector core.
+    pub fn counter(&self, id: i64) -> i64 {
+        let is_vector = matches!(self.core, Core::Vector(_));
+        if is_vector && self.op.token_word().is_some() { id.rem_euclid(16) } else { id }
     }
 
     /// Whether a token stands for a meeting of cores of one kind (sync.md 5, `ffts_mode`).

@@ -160,6 +160,7 @@ impl Printer<'_> {
 
     fn synchronisation(&mut self, op: &Op, opcode: Opcode) -> &mut Self {
         let words = op.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
+        let words = &words[..words.len() - usize::from(op.token_word().is_some())];
         let plain = |w: &str| {
             is_bare(w) && (!w.starts_with(|c: char| c.is_ascii_digit()) || w.bytes().all(|b| b.is_ascii_digit()))
         };

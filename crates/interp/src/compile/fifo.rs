@@ -189,7 +189,11 @@ impl Compiler<'_> {
             Arg::Int(v) => Int::Imm(v),
             value => self.int(op, value)?,
         };
-        let meet = if takes { CoreSyncOp::Take { id: token } } else { CoreSyncOp::Give { id: token, mode } };
+        let is_wide = op.token_word().is_some();
+        let meet = match takes {
+            true => CoreSyncOp::Take { id: token, is_wide },
+            false => CoreSyncOp::Give { id: token, mode, is_wide },
+        };
         code.push(Code::CoreSyncOp(id, Box::new(meet)));
         Ok(())
     }

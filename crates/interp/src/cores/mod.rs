@@ -268,12 +268,12 @@ impl Exec<'_> {
             CoreSyncOp::Push(push) => self.push(at, push),
             CoreSyncOp::Pop(pop) => self.pop(at, pop),
             CoreSyncOp::Free { channel } => self.free(at, *channel),
-            CoreSyncOp::Give { id, mode } => {
-                let id = self.int(*id);
+            CoreSyncOp::Give { id, mode, is_wide } => {
+                let id = self.counter_of(self.int(*id), *is_wide);
                 self.give(id, *mode).map(|()| self.observe_order(at, Some(id)))
             }
-            CoreSyncOp::Take { id } => {
-                let id = self.int(*id);
+            CoreSyncOp::Take { id, is_wide } => {
+                let id = self.counter_of(self.int(*id), *is_wide);
                 self.take(at, id).map(|()| self.observe_order(at, Some(id)))
             }
         };

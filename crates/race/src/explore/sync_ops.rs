@@ -216,6 +216,7 @@ impl<'a> PathWalk<'a> {
         let Some(id) = id.known() else {
             return Err(Undecided::at(op.span, format!("the id of {} is not known", op.kind.name())));
         };
+        let id = ordering.counter(id);
         let line = Line::Token { id, meets: ordering.meets() };
         self.event(at, Some(pipe), if sets { Kind::Send(line) } else { Kind::Receive(line) }, &[]);
         Ok(())
