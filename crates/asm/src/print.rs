@@ -213,7 +213,7 @@ impl<'a> Printer<'a> {
         self.results(op);
         match &op.kind {
             OpKind::Pto(opcode, form) => {
-                self.text(if op.form == TextForm::Asm { "" } else { "pto." }).text(opcode.printed());
+                self.text(if op.form == TextForm::Asm { "" } else { "pto." }).text(op.token_word().unwrap_or(opcode.printed()));
                 match opcode.form(*form).filter(|_| opcode.info().text == Text::Forms) {
                     Some(form) => self.instruction(op, *opcode, form),
                     None => self.special(op, *opcode),

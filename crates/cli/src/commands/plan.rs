@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tessera::program::SyncPlace;
-use tessera::{Kernel, Profile};
+use tessera::{Kernel, Profile, Program};
 use tessera_ir::OpId;
 use tessera_isa::diag::Span;
 use tessera_isa::ops::Pipe;
@@ -48,6 +48,9 @@ pub struct Args {
     /// With `--sync`: take out the flags and barriers that the program has first
     #[arg(long, requires = "sync")]
     resync: bool,
+    /// Print the program with the mem_bars that accesses inside of its vecscopes need; with `--sync`, after its flags
+    #[arg(long, conflicts_with_all = ["svg", "table"])]
+    mem_bar: bool,
     /// With `--sync`: unroll loops, so that every flag has an id that is written down instead of one that the iteration
     /// decides
     #[arg(long, requires = "sync")]
@@ -67,6 +70,12 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     loaded.legal(session, Format::Human)?;
     if args.sync {
         return synchronise(args, session, &loaded);
+    }
+    if args.mem_bar {
+        let entry = args.entry.as_deref();
+        let text = loaded.with_entry(session, entry, |_| loaded.program.with_bars(entry))?;
+        session.stdout.write_all(text.as_bytes())?;
+        return Ok(FINE);
     }
     let (kernel, placement) = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         let placement = kernel.plan(&[])?;
@@ -114,7 +123,13 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
         writeln!(session.stderr, "{}: {count} in the inserted order (-v lists them)", loaded.source.name)?;
     }
     if !args.table {
-        session.stdout.write_all(synced.text.as_bytes())?;
+        let text = match args.mem_bar {
+            true => loaded.with_entry(session, args.entry.as_deref(), |_| {
+                Program::read(&synced.text, Some(kernel.profile())).with_bars(args.entry.as_deref())
+            })?,
+            false => synced.text,
+        };
+        session.stdout.write_all(text.as_bytes())?;
         return Ok(FINE);
     }
     let mut table = Table::new(["operation", "stands", "orders", "before", "because of"]);
