@@ -15,6 +15,7 @@ pub mod footprint;
 mod lanes;
 mod memory;
 pub mod order;
+pub mod picture;
 pub mod plan;
 mod reg;
 pub mod rules;

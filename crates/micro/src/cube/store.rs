@@ -481,6 +481,11 @@ impl Conversion {
             Narrow::Infinity if to == Elem::Hif8 && f64::from(t).abs() >= 1.25 * largest => {
                 to.encode_f32(f32::INFINITY.copysign(t), Overflow::Infinity)
             }
+            // A type without infinities overflows to its NaN, which keeps the sign.
+            Narrow::Infinity if to == Elem::F8e4m3 && !t.is_nan() => {
+                let bits = to.encode_f32(t, Overflow::Infinity);
+                if to.is_nan(bits) { bits & 0x7F | u64::from(t.is_sign_negative()) << 7 } else { bits }
+            }
             Narrow::Infinity => to.encode_f32(t, Overflow::Infinity),
         }
     }
