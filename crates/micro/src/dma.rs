@@ -193,7 +193,7 @@ fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
     for (n, at) in [t.src, t.dst].into_iter().enumerate() {
         if let Some(at) = at.filter(|at| on_chip(n) && at.rem_euclid(BLOCK) != 0) {
             let what = format!("the {} is {} byte {at}, which is no multiple of 32", names[n], t.spaces[n].name());
-            return Err(broken(inst, "align", what, format!("{} is one", at - at.rem_euclid(BLOCK))));
+            return Err(broken(inst, "align", what, format!("{} is one", at.wrapping_sub(at.rem_euclid(BLOCK)))));
         }
     }
     let range = |name: &str, given: Maybe, most: i64| match given {

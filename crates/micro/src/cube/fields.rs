@@ -114,7 +114,7 @@ impl Fields<'_> {
         match at.filter(|at| self.space(n) != Space::Gm && at.rem_euclid(unit) != 0) {
             Some(at) => {
                 let what = format!("{} byte {at} is no multiple of {unit}", self.space(n).name());
-                Err(broken(self.inst, "align", what, format!("{} is one", at - at.rem_euclid(unit))))
+                Err(broken(self.inst, "align", what, format!("{} is one", at.wrapping_sub(at.rem_euclid(unit)))))
             }
             None => Ok(()),
         }

@@ -48,6 +48,18 @@ impl Product {
         (0..pieces(k, c0)).flat_map(column).collect()
     }
 
+    /// One past the last byte of an operand.
+    fn end(&self, right: bool) -> i64 {
+        let [m, n, k] = self.extent;
+        let elem = self.elems[usize::from(right)];
+        if self.is_vector && !right {
+            return bytes_of(k, elem);
+        }
+        let (rows, c0) = (if right { n } else { m }, c0(elem));
+        let last = pieces(k, c0) - 1;
+        row_of_box(rows - 1, last, pieces(rows, 16)) + bytes_of(k - last * c0, elem)
+    }
+
     /// The byte of a scale, from a sixteenth of the operand's address on.
     fn scale(&self, right: bool, row: i64, block: i64) -> i64 {
         if self.is_vector && !right { block } else { scale(row, block, pieces(self.extent[2], 64)) }
@@ -83,8 +95,7 @@ pub(super) fn check(f: &Fields<'_>) -> Result<(), Refusal> {
     let Some(p) = Product::new(f) else { return Ok(()) };
     let [m, n, k] = p.extent;
     for (right, operand) in [(false, 0), (true, 1)] {
-        let end = p.runs(right).iter().map(|(at, _, _, n)| at + bytes_of(*n, p.elems[operand])).max();
-        f.bounds(operand, f.at(operand), end)?;
+        f.bounds(operand, f.at(operand), Some(p.end(right)))?;
     }
     f.bounds(c, f.at(c), p.written().iter().map(|(at, len)| at + len).max())?;
     if let Some(bias) = f.inst.call.operand("bias") {
@@ -235,7 +246,8 @@ pub(super) fn run(
 }
 
 pub(super) fn touched(f: &Fields<'_>, start: Start, scaled: bool) -> Option<Vec<Touch>> {
-    let p = Product::new(f)?;
+    // A product whose operands do not fit breaks a rule.
+    let p = Product::new(f).filter(|p| [false, true].into_iter().all(|right| (1..=64 << 10).contains(&p.end(right))))?;
     let c = f.inst.call.operand("c")?;
     let [m, n, k] = p.extent;
     let mut out = Vec::new();

@@ -250,22 +250,16 @@ impl Store {
         })
     }
 
-    /// Runs of elements that follow each other in the destination: the first element's place, and each one's row and
+    /// The k-th run of elements that follow each other in the destination: where it starts, and each element's row and
     /// column.
-    fn runs(&self) -> Vec<(i64, Vec<(i64, i64)>)> {
-        let (m, n) = (self.m, self.n);
-        match self.layout {
-            Layout::Rows => (0..m).map(|i| (i * self.ds, (0..n).map(|j| (i, j)).collect())).collect(),
-            Layout::Columns => (0..n).map(|j| (j * self.ds, (0..m).map(|i| (i, j)).collect())).collect(),
-            Layout::Blocks => {
-                let block = |b: i64| {
-                    let columns = b * self.width..n.min((b + 1) * self.width);
-                    let elements = (0..m).flat_map(move |i| columns.clone().map(move |j| (i, j)));
-                    (b * self.ds, elements.collect())
-                };
-                (0..n.div_euclid(self.width)).map(block).collect()
-            }
-        }
+    fn run(&self, k: i64) -> (i64, Vec<(i64, i64)>) {
+        let (m, n, w) = (self.m, self.n, self.width);
+        let elements = match self.layout {
+            Layout::Rows => (0..n).map(|j| (k, j)).collect(),
+            Layout::Columns => (0..m).map(|i| (i, k)).collect(),
+            Layout::Blocks => (0..m).flat_map(|i| (k * w..(k + 1) * w).map(move |j| (i, j))).collect(),
+        };
+        (k * self.ds, elements)
     }
 
     /// The number of runs, and elements of one.
@@ -319,12 +313,12 @@ pub(super) fn check(f: &Fields<'_>) -> Result<(), Refusal> {
     quant.map_or(Ok(()), |n| f.base(n, 128))?;
     slopes.map_or(Ok(()), |n| f.base(n, 64))?;
     let (size, on_chip) = (f.size(1), f.space(1) != Space::Gm);
-    if let Some(ds) = f.int("ds").filter(|ds| on_chip && (*ds == 0 || ds * size % 32 != 0)) {
+    if let Some(ds) = f.int("ds").filter(|ds| on_chip && (*ds == 0 || ds.wrapping_mul(size) % 32 != 0)) {
         let what = format!("ds is {ds} elements of {size} bytes");
         return Err(broken(inst, "align", what, "use a stride whose bytes are a multiple of 32, and not 0"));
     }
     if f.in_group("loop3", 0).is_some_and(|count| count > 1) && on_chip {
-        f.stride("the destination stride of loop3", f.in_group("loop3", 2).map(|d| d * size))?;
+        f.stride("the destination stride of loop3", f.in_group("loop3", 2).map(|d| d.wrapping_mul(size)))?;
     }
     const FIELD: i64 = 65535;
     const WIDE: i64 = (1 << 32) - 1;
@@ -536,7 +530,7 @@ pub(super) fn run(f: &Fields<'_>, issue: &Issue<'_, '_>, core: &mut Core<'_>) ->
     for (to, row, column, s) in parts {
         let [count, s3, d3] = s.loop3;
         for r in 0..count {
-            for (first, elements) in s.runs() {
+            for (first, elements) in (0..s.shape()[0]).map(|k| s.run(k)) {
                 let at = dst + (r * d3 + first) * s.size;
                 let mut run = Read::zeros(elements.len() * s.size as usize);
                 for (n, (i, j)) in elements.iter().enumerate() {
