@@ -288,6 +288,7 @@ pub(super) fn hardware(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let leading = view.dims.len().saturating_sub(2);
     let fills =
         inst.scalar(Role::Fill).map_or(!matches!(tile.tile.pad, Pad::Null | Pad::Zero), |v| v != Number::Int(0));
+    let mut help = "use another way if the program is for a device";
     let what = if wide && !plain {
         format!("{} between {name} and {tag}", tile.tile.elem)
     } else if boxes && view.dims.iter().take(leading).any(|d| d.is_some_and(|d| d > 1)) {
@@ -295,6 +296,7 @@ pub(super) fn hardware(inst: &Inst, rule: &'static str) -> Option<Fault> {
     } else if boxes && tile.tile.fractal != 512 {
         format!("{name} out of {tag} with fractal {}", tile.tile.fractal)
     } else if view.dims.contains(&Some(0)) || tile.valid.contains(&Some(0)) {
+        help = "guard it with scf.if";
         "an empty region".into()
     } else if is_load && wide && inst.profile == Profile::A5 && fills {
         format!("{} with a pad other than null or zero", tile.tile.elem)
@@ -303,6 +305,7 @@ pub(super) fn hardware(inst: &Inst, rule: &'static str) -> Option<Fault> {
     } else {
         return None;
     };
-    let what = format!("public documentation of {} refuses {what}", inst.profile);
-    broken(inst, role, rule, what, "the simulator does what the formula says")
+    let what =
+        format!("the documentation of {} does not allow {what}; the simulator follows the formula", inst.profile);
+    broken(inst, role, rule, what, help)
 }

@@ -35,7 +35,7 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
             _ => format!("{by_element}, {by_row}"),
         };
         let what = format!("{role} is {rows}x{cols} and wants {wanted} indices, and idx is {r}x{c}");
-        return broken(inst, Role::Idx, rule, what, "give idx another valid region");
+        return broken(inst, Role::Idx, rule, what, format!("set the valid region of idx to {wanted}"));
     }
     let width = inst.global.as_ref()?.shape()[1]?;
     if mode == Coalesce::Row && cols > width {
@@ -61,7 +61,7 @@ pub(super) fn dense(inst: &Inst, rule: &'static str) -> Option<Fault> {
         {
             let at = view.dims.len() - 1 - n;
             let what = format!("dimension {at} of the view has stride {stride}, and a dense table has {wanted} there");
-            return broken(inst, role, rule, what, "use a dense view");
+            return broken(inst, role, rule, what, format!("give dimension {at} of the view the stride {wanted}"));
         }
         next = next.zip(*dim).and_then(|(n, d)| n.checked_mul(i64::try_from(d).ok()?));
     }

@@ -1,6 +1,7 @@
 //! `tessera explain`: everything that the program can name, from the tables that it runs on.
 
 mod micro;
+pub mod order;
 mod pages;
 pub mod reference;
 
