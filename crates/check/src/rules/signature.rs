@@ -424,7 +424,10 @@ fn one_change(case: &Case, helps: impl Fn(&[Judged]) -> bool) -> Option<String> 
     let mut tiles = case.tiles.clone();
     for n in (0..tiles.len()).rev() {
         let (role, tile) = *case.tiles.get(n)?;
-        for elem in Elem::ALL.iter().copied().filter(|elem| *elem != tile.elem) {
+        // Of the types that help one of the same size, if there is any.
+        let mut others: SmallVec<[Elem; 24]> = Elem::ALL.iter().copied().filter(|elem| *elem != tile.elem).collect();
+        others.sort_by_key(|elem| elem.bits().abs_diff(tile.elem.bits()));
+        for elem in others {
             *tiles.get_mut(n)? = (role, Tile { elem, ..tile });
             if helps(&tiles) {
                 return Some(format!("make {role} {elem}"));

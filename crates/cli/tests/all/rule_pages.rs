@@ -51,6 +51,10 @@ fn names_of_words_types_memories_and_fields_have_pages() {
         ("blayout", "types, a topic"),
         ("fp4", "f4e2m1x2, an element type"),
         ("memref", "views, a topic"),
+        ("conv_tile", "types, a topic"),
+        ("events", "order, a topic"),
+        ("DPS", "syntax, a topic"),
+        ("box", "NZ, a layout"),
     ];
     for (name, title) in pages {
         let page = explain(name).unwrap_or_else(|| panic!("{name} has no page"));
