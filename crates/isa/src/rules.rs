@@ -36,7 +36,10 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         let info = op.info();
         for usage in info.rules {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
-            if let (false, Some(text)) = (known, text(usage)) {
+            // Of several conditions with one id, that a word is in the list says the least.
+            let mut same = info.rules.iter().filter(|r| r.id == usage.id);
+            let special = same.find(|r| !matches!(r.kind, RuleKind::Words)).unwrap_or(usage);
+            if let (false, Some(text)) = (known, text(special)) {
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
                 derived.push(Rule {
                     id: usage.id,
@@ -114,7 +117,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::RowOfValid, _) => "src has the valid rows of dst, and a column",
         (RuleKind::ColOfValid, _) => "src has the valid columns of dst, and a row",
         (RuleKind::RowExpandValid, _) => {
-            "one source has dst's valid region, the other its valid rows and one column or a 32-byte block"
+            "one source has dst's valid region; the other has dst's valid rows, and is one DN column or ND blocks of 32 bytes (one ND column with src1Col = 1)"
         }
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",

@@ -31,26 +31,26 @@ pub struct Args {
     /// With `--profile all`: list the instructions that every profile takes, too
     #[arg(long)]
     all: bool,
-    /// The function to check, with what it calls; others do not count. Several are joined by commas
+    /// Check only this function and the functions that it calls; separate several names by commas
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// Also judge the order of the pipes: races, flags, deadlocks, for every trip count and branch
+    /// Also check the order of the pipes: races, flags and deadlocks, for all trip counts and branches
     #[arg(long)]
     races: bool,
-    /// With `--races`: also warn of flags and barriers without which the same accesses are ordered
+    /// With `--races`: also warn of flags and barriers that order nothing new
     #[arg(long, requires = "races")]
     redundant: bool,
     #[command(flatten)]
     order: order::OrderArgs,
     #[command(flatten)]
     policy: Policy,
-    /// How diagnostics are written
+    /// The format of diagnostics
     #[arg(long, value_enum, default_value = "human")]
     format: Findings,
-    /// Apply the quick fixes that editors offer, and check what is left
+    /// Apply the quick fixes that editors offer, then check the result
     #[arg(long)]
     fix: bool,
-    /// Print the quick fixes as a unified diff, and change no file
+    /// Print the quick fixes as a unified diff without changing the file
     #[arg(long)]
     diff: bool,
 }
@@ -106,7 +106,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(worst)
 }
 
-/// Applies quick fixes to a file, or prints them as a diff. With a diff, exit code 1 says that there are some. The text
+/// Applies quick fixes to a file, or prints them as a diff. With a diff, exit code 1 says that there are some. The
+/// text
 /// of standard input is printed with its fixes.
 fn fix(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     let source = Source::of_file(file, session.read_source(file)?);

@@ -17,7 +17,7 @@ pub struct Args {
     /// Convert to a form: asm (PTO-AS), ssa (Level 1), dps (Level 2)
     #[arg(long, value_parser = PossibleValuesParser::new(["asm", "ssa", "dps"]).map(form))]
     to: Option<TextForm>,
-    /// Write nothing; exit code 1 if a file would change
+    /// Write nothing; exit with code 1 if a file would change
     #[arg(long, conflicts_with = "write")]
     check: bool,
     /// Write the files back
