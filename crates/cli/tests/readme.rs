@@ -24,6 +24,7 @@ fn printed(command: &str, dir: &Path) -> String {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     run(words.into_iter().map(OsString::from), &mut session);
     String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap()

@@ -2,6 +2,7 @@
 
 use super::attr::{Attr, Entry};
 use super::{Parser, Res};
+use crate::dialect::{Part, shape};
 use crate::sink::{did_you_mean, shown};
 use tessera_ir::OpAttrs;
 use tessera_isa::diag::{Diagnostic, nearest};
@@ -19,6 +20,13 @@ impl Parser<'_> {
         }
         let mut out = Box::<OpAttrs>::default();
         for mut entry in entries {
+            match known.iter().find(|name| name.name() == entry.key) {
+                Some(AttrName::Byte | AttrName::PipeId) => self.mark(Part::Attribute, &entry.key, entry.key_span),
+                Some(AttrName::Coalesce) if matches!(entry.value, Attr::Dialect(..)) => {
+                    self.mark(Part::Shape, shape::COALESCE, entry.key_span);
+                }
+                _ => {}
+            }
             // Later spellings (isa/today.md 1.1).
             let own = LATER.iter().find(|(later, own)| *later == entry.key && known.contains(own)).map(|(_, own)| *own);
             if let Some(own) = own {
@@ -27,6 +35,7 @@ impl Parser<'_> {
                     let _: Res<()> = self.fail("syntax-duplicate", entry.span(), text, "remove one of them");
                     continue;
                 }
+                self.mark(Part::Attribute, &entry.key, entry.key_span);
                 entry.key = own.name().to_string();
                 // Each instruction has its own word for the two.
                 if let (AttrName::PrecisionMode, Attr::Dialect(_, body)) = (own, &entry.value) {

@@ -2,6 +2,7 @@
 
 use super::suffix::suffixed;
 use super::{Failed, Parser, Res, Results};
+use crate::dialect::Part;
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
 use crate::words::{self, Pto};
@@ -191,6 +192,11 @@ impl Parser<'_> {
         }
         let word = self.here();
         let span = self.tok.span;
+        // The old use of the word, on a view (isa/today.md 5.1).
+        let is_view = word == "pto.subview" && !self.is_window();
+        if let Some(mnemonic) = word.strip_prefix("pto.").filter(|_| !is_view) {
+            self.mark(Part::Operation, mnemonic, span);
+        }
         if let Some(outcome) = self.memref(results, word) {
             return outcome;
         }
@@ -223,6 +229,13 @@ impl Parser<'_> {
             return self.pto(results, known, TextForm::Asm);
         }
         self.unknown_op(word, span)
+    }
+
+    /// Whether a window of a tile follows, `%t[…]`, and not one of a view.
+    fn is_window(&self) -> bool {
+        let rest = self.text.get(self.tok.span.end as usize..).unwrap_or_default();
+        let name = rest.trim_start().trim_start_matches('%');
+        name.trim_start_matches(|c: char| crate::lex::is_word(c as u8)).trim_start().starts_with('[')
     }
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {

@@ -35,6 +35,8 @@ pub struct Args {
     /// Run every case on these profiles, if it does not name others. Default: the case's own, the module's, else cpu
     #[arg(long, value_name = "P", value_delimiter = ',', value_parser = profiles(), hide_possible_values = true)]
     profile: Vec<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// Do part I of N; every part does other cases
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(usize, usize)>,
@@ -183,6 +185,7 @@ impl Sweep<'_> {
             stdout: &mut io::sink(),
             stderr: &mut io::sink(),
             color: false,
+            dialect: self.args.version.dialect.clone(),
         };
         let case = found.load(&mut session, profile, self.args.limits.into());
         let key = key(&case, profile, found);
