@@ -54,6 +54,11 @@ pub(crate) fn operation(mnemonic: &str) -> Option<Known> {
     known(Part::Operation, mnemonic).or_else(|| mnemonic.contains('.').then(spelled)?)
 }
 
+/// The names of operations on scalars in the pto dialect, without `pto.` (isa/today.md 4.4).
+pub fn scalars() -> impl Iterator<Item = &'static str> {
+    table::SCALARS.split_whitespace()
+}
+
 /// What a version writes for a name: itself, or the name of that version.
 pub(crate) fn spelled(part: Part, name: &'static str, dialect: Dialect) -> &'static str {
     match known(part, name) {

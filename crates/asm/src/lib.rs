@@ -28,7 +28,7 @@ pub use print::{print, print_as, print_module, print_op, print_type};
 pub use trivia::{Comment, Trivia};
 
 use std::sync::Arc;
-use tessera_ir::{Lines, Module, NameId, Type};
+use tessera_ir::{Func, Lines, Module, NameId, Type};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::profile::Profile;
 
@@ -55,6 +55,14 @@ pub struct Parsed {
 }
 
 impl Parsed {
+    /// Whether the program can be looked at: all that is wrong are operations that no table knows, which are kept as they
+    /// are written.
+    pub fn is_whole(&self) -> bool {
+        let is_kept = |d: &Diagnostic| !d.is_error() || d.rule == "unknown-op";
+        let is_typed = |func: &Func| func.values.iter().all(|value| value.ty != parse::UNKNOWN);
+        self.diagnostics.iter().all(is_kept) && self.module.funcs.iter().all(is_typed)
+    }
+
     /// Whether there is an error among the diagnostics.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)

@@ -21,6 +21,8 @@ mod opaque;
 mod order;
 mod pipes;
 mod region;
+mod scalar;
+mod spliced;
 mod special;
 mod special_types;
 mod statement;
@@ -37,7 +39,7 @@ use names::Scope;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::Cell;
-use tessera_ir::{BlockId, Dialect, Func, LocId, Module, NameId, TypeId};
+use tessera_ir::{BlockId, Dialect, Func, LocId, Module, NameId, TypeId, ValueId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
@@ -151,6 +153,8 @@ pub(crate) struct Parser<'a> {
     /// Spellings that some version lacks, each at its first place.
     pub marks: Vec<Mark>,
     marked: FxHashSet<usize>,
+    /// Values of regions that became part of the block around them.
+    spliced: Vec<ValueId>,
 }
 
 impl<'a> Parser<'a> {

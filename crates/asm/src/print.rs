@@ -119,7 +119,7 @@ impl<'a> Printer<'a> {
             comment: 0,
             aliases,
             tile: TILE,
-            dialect: module.dialect.unwrap_or(Dialect::V0_60),
+            dialect: module.dialect.unwrap_or_else(|| Printer::unstated(module)),
             is_stated: module.has_wrapper && module.attrs.iter().any(|(key, _)| key == DIALECT),
             has_ids: has_ids(func),
         }

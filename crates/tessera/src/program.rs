@@ -46,7 +46,7 @@ use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::{inline, join};
 use tessera_ir::{Dialect, Func, LocId, Module, NameId, OpKind, Place, TextForm, ValueId};
 use tessera_isa::diag::{Diagnostic, Fact, SOURCE, Severity, Span, nearest};
-use tessera_isa::ops::{DECLARED, why_not};
+use tessera_isa::ops::{DECLARED, UNKNOWN_OP, why_not};
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -206,7 +206,7 @@ impl Program {
     /// Everything that can be said without running: the text, every rule, and whether the tiles fit their memories.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut found = self.0.parsed.diagnostics.clone();
-        if !self.has_errors() {
+        if self.0.parsed.is_whole() {
             let module = self.module();
             found.extend(module.entry(None).and_then(|func| entry_result(module, func)));
             found.extend(tessera_check::check_module(module, self.0.profile));
@@ -346,7 +346,7 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
         let (name, (what, help)) = match &op.kind {
-            OpKind::Other(name) if op.id_array().is_none() => (*name, why_not(name)),
+            OpKind::Other(name) if op.id_array().is_none() && *name != UNKNOWN_OP => (*name, why_not(name)),
             OpKind::Micro(call) => match tessera_micro::run::why_not(call) {
                 Some(why) => (call.name, why),
                 None => continue,

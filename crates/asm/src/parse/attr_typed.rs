@@ -7,7 +7,7 @@ use crate::sink::{did_you_mean, shown};
 use tessera_ir::OpAttrs;
 use tessera_isa::diag::{Diagnostic, nearest};
 use tessera_isa::inst::{AttrValue, Precision};
-use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind};
+use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind, Text};
 
 /// Attributes that later versions of the dialect call otherwise.
 const LATER: &[(&str, AttrName)] = &[("satmode", AttrName::SatMode), ("precisionType", AttrName::PrecisionMode)];
@@ -77,6 +77,14 @@ impl Parser<'_> {
             return;
         }
         let names: Vec<&str> = known.iter().map(|a| a.name()).collect();
+        // What stands on an operation of a FIFO says how tiles go through it.
+        let is_fifo = Opcode::parse(op).is_some_and(|op| matches!(op.info().text, Text::Pipe(_)));
+        if is_fifo && !matches!(entry.key.as_str(), "loop_depth" | "postupdate" | "tail") {
+            let what = format!("{op} does not know the attribute {}, which may change what it does", shown(&entry.key));
+            let help = did_you_mean(&entry.key, names.iter().copied(), || format!("{op} has {}", names.join(", ")));
+            let _: Res<()> = self.fail("syntax-attribute", entry.span(), what, help);
+            return;
+        }
         let what = format!("{op} does not know the attribute {}, which is kept", shown(&entry.key));
         let help = did_you_mean(&entry.key, names.iter().copied(), || match names.as_slice() {
             [] => format!("{op} has no attributes"),

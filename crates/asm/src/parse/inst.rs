@@ -2,7 +2,7 @@
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
-use super::{Failed, Parser, Raw, Raws, Res, Results, TypeAt, Types};
+use super::{Failed, Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types};
 use crate::dialect::{Part, shape};
 use crate::lex::Tok;
 use crate::sink::shown;
@@ -65,11 +65,15 @@ impl Parser<'_> {
             self.module.types.get(id).tile().map(|tile| [tile.rows, tile.cols])
         };
         let ends = extents(written.ins.first()).zip(extents(written.outs.iter().flatten().next()));
-        let expands = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
-        if expands != op {
+        let fills = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
+        if fills != op {
             self.mark(Part::Shape, shape::EXPANDING, results.start);
         }
-        let op = expands;
+        // A tile that is padded onto itself is padded in place (isa/today.md 6.3).
+        let name = |raw: Option<&Raw>| raw.map(|raw| raw.what).filter(|what| matches!(what, RawArg::Name(_)));
+        let src = name(written.ins.first());
+        let is_in_place = src.is_some() && src == name(written.outs.iter().flatten().next());
+        let op = if fills == Opcode::Tfillpad && is_in_place { Opcode::TfillpadInplace } else { fills };
         self.build(results, op, form, &mut written)
     }
 

@@ -458,6 +458,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn end_function(&mut self) {
+        self.name_spliced();
         let placeholder = Func::new(self.func.name, Span::default());
         self.module.funcs.push(std::mem::replace(&mut self.func, placeholder));
         self.trivia.block_ends.push(std::mem::take(&mut self.block_ends));

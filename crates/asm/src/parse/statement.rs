@@ -9,7 +9,7 @@ use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Opcode, Text};
+use tessera_isa::ops::{IdArray, Opcode, Text, UNKNOWN_OP};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -204,6 +204,12 @@ impl Parser<'_> {
             let section = word.replace("pto.section_", "pto.section.");
             return self.section(results, section.trim_start_matches("pto."));
         }
+        if let Some(outcome) = self.pto_scalar(results, word) {
+            return outcome;
+        }
+        if matches!(word, "scf.execute_region" | "pto.fusion_region") {
+            return self.spliced(results, word == "pto.fusion_region");
+        }
         if let Some(outcome) = self.micro(results, word) {
             return outcome;
         }
@@ -228,7 +234,17 @@ impl Parser<'_> {
             self.bump();
             return self.pto(results, known, TextForm::Asm);
         }
-        self.unknown_op(word, span)
+        // One of the pto dialect is kept as it is written, so that the rest of the program can be looked at.
+        let Err(Failed) = self.unknown_op::<()>(word, span) else { return Ok(()) };
+        if !word.starts_with("pto.") || self.lex.listing {
+            return Err(Failed);
+        }
+        self.bump();
+        let told = self.sink.list.len();
+        let outcome = self.opaque(results, UNKNOWN_OP);
+        // What is wrong with the text of an operation that does not exist is no news.
+        self.sink.forget(told);
+        outcome
     }
 
     /// Whether a window of a tile follows, `%t[…]`, and not one of a view.

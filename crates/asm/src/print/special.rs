@@ -175,7 +175,7 @@ impl Printer<'_> {
                 self.text(", ").arg(operand.arg);
             }
             if self.core_flag(op).is_some() {
-                return self.unknown_attrs(op, " {", "}");
+                return self;
             }
             return self.attrs(op, opcode);
         }

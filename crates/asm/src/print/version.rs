@@ -104,7 +104,7 @@ impl Printer<'_> {
                 match (word, value) {
                     (Some(word), AttrValue::Word(n)) => {
                         let mode = Precision::WORDS.get(usize::from(n)).map_or("", |w| w.name);
-                        Some(("precisionType", format!("#pto<{word}_precision {mode}>")))
+                        Some(("precisionType", format!("#pto<{word}_precision {}>", mode.to_ascii_lowercase())))
                     }
                     _ => Some((name.name(), plain(value))),
                 }
@@ -219,6 +219,13 @@ impl Printer<'_> {
         let OpKind::Pto(opcode, Form::Lists) = op.kind else { return false };
         let takes = opcode.form(Form::Lists).is_some_and(|form| form.operand(Role::Tmp).is_some());
         takes && op.form == TextForm::Dps && op.operand(Role::Tmp).is_none() && self.is_later()
+    }
+
+    /// The version of a text that says none: 0.60 (isa/today.md 1.3), but 0.27 where 0.60 has no other name for a flag between
+    /// cores that is used.
+    pub(super) fn unstated(module: &tessera_ir::Module) -> Dialect {
+        let has_flags = || module.funcs.iter().flat_map(|func| &func.ops).any(is_core_flag);
+        if module.profile == Some(Profile::A5) && has_flags() { Dialect::V0_27 } else { Dialect::V0_60 }
     }
 
     /// Whether the module has to say its version: flags between cores mean something else without it.

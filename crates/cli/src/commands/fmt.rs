@@ -62,7 +62,9 @@ fn format(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
         Some(dialect) => program.text_in(args.to, dialect),
         None => (program.text(args.to), Vec::new()),
     };
-    loaded.report(session, &Policy::plain(Format::Human), &unsaid)?;
+    if !unsaid.is_empty() {
+        loaded.report(session, &Policy::plain(Format::Human), &unsaid)?;
+    }
     let changed = text != source.text;
     if args.check {
         if changed {

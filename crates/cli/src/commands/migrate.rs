@@ -58,7 +58,9 @@ fn migrate(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
         return Err(Failure { code: PROGRAM_ERROR, message: what });
     }
     let (text, unsaid) = program.migrated(args.to);
-    loaded.report(session, &policy, &unsaid)?;
+    if !unsaid.is_empty() {
+        loaded.report(session, &policy, &unsaid)?;
+    }
     let changed = text != source.text;
     if args.check {
         if changed {
