@@ -194,7 +194,8 @@ impl Parser<'_> {
         let span = self.tok.span;
         // The old use of the word, on a view (isa/today.md 5.1).
         let is_view = word == "pto.subview" && !self.is_window();
-        if let Some(mnemonic) = word.strip_prefix("pto.").filter(|_| !is_view) {
+        let mnemonic = word.strip_prefix("pto.").or_else(|| words::pto(word).map(|_| word));
+        if let Some(mnemonic) = mnemonic.filter(|_| !is_view) {
             self.mark(Part::Operation, mnemonic, span);
         }
         if let Some(outcome) = self.memref(results, word) {

@@ -1,7 +1,8 @@
 //! Canonical text of types (syntax.md 3).
 //!
-//! A tile type with its layout written is printed compact, one with its layout left out short or verbose, so that what
-//! was left out stays left out.
+//! In a module nothing is left out of a tile's type, as assemblers want it; layouts that the text leaves out are those of
+//! the profile that it was read on. In a listing a tile type with its layout written is printed compact, one with its
+//! layout left out short or verbose, so that what was left out stays left out.
 
 use std::fmt::Write;
 use tessera_ir::{MemrefType, ScalarType, Sign, Strided, Type, TypeId, ViewType};
@@ -35,43 +36,44 @@ pub(crate) fn pad_text(pad: &Pad) -> String {
 impl super::Printer<'_> {
     /// The text of a type in the printed version. In a module of tile_bufs nothing is left out, as assemblers want it.
     pub(super) fn write_type(&mut self, id: TypeId) -> &mut Self {
-        let ty = self.module.types.get(id);
-        if self.tile != super::TILE || self.module.is_listing {
-            write_type(&mut self.out, ty, self.tile);
+        let (ty, tile) = (self.module.types.get(id), self.tile);
+        if self.module.is_listing {
+            write_type(&mut self.out, ty, tile);
             return self;
         }
+        let in_dialect = tile == super::TILE;
+        let later = |elem: Elem| later_elem(elem).filter(|_| self.is_later()).unwrap_or(elem.mlir());
         match ty {
             Type::Tile(t) => {
                 let profile = self.module.profile.unwrap_or(Profile::Cpu);
-                let mut written = *t;
-                if written.blayout.is_none() || written.slayout.is_none() || written.fractal.is_none() {
-                    let whole = t.resolve(profile);
-                    written = written.with_layout(whole.blayout, whole.slayout, whole.fractal);
+                let whole = t.resolve(profile);
+                let (b, s, fractal) = (whole.blayout, whole.slayout, whole.fractal);
+                let mut written =
+                    t.with_layout(t.blayout.unwrap_or(b), t.slayout.unwrap_or(s), t.fractal.unwrap_or(fractal));
+                let mut elem = if in_dialect { t.elem.mlir() } else { t.elem.name() };
+                if in_dialect && self.is_later() {
+                    let by_layout = written.with_location(Loc::Scaling).resolve(profile).loc;
+                    written.loc = if by_layout == t.loc { Loc::Scaling } else { t.loc };
+                    elem = in_pairs(&mut written).unwrap_or(elem);
                 }
-                let is_scale = profile == Profile::A5 && t.elem == Elem::F8e8m0 && written.fractal == Some(32);
-                let by_layout = written.with_location(Loc::Scaling).resolve(profile).loc;
-                if self.is_later() && is_scale && by_layout == t.loc {
-                    written.loc = Loc::Scaling;
-                }
-                let later = if self.is_later() { in_pairs(&mut written) } else { None };
-                self.out.push_str(super::TILE);
-                self.out.push('<');
-                write_tile(&mut self.out, &written, later.unwrap_or(t.elem.mlir()), true);
-                self.out.push('>');
+                let _ = write!(self.out, "{tile}<");
+                write_tile(&mut self.out, &written, elem, in_dialect);
+                self.text(">")
             }
-            Type::View(v) if self.is_later() && !v.elem.is_fp4() => {
-                write_view(&mut self.out, v, later_elem(v.elem).unwrap_or(v.elem.mlir()));
+            Type::View(v) if !v.elem.is_fp4() => {
+                let elem = later(v.elem);
+                write_view(&mut self.out, v, elem);
+                self
             }
-            Type::Ptr(elem, space) if self.is_later() && !elem.is_fp4() => {
-                let elem = later_elem(*elem).unwrap_or(elem.mlir());
-                match space {
-                    Some(space) => write!(self, "!pto.ptr<{elem}, {space}>"),
-                    None => write!(self, "!pto.ptr<{elem}>"),
-                };
+            Type::Ptr(elem, space) if !elem.is_fp4() => match space {
+                Some(space) => write!(self, "!pto.ptr<{}, {space}>", later(*elem)),
+                None => write!(self, "!pto.ptr<{}>", later(*elem)),
+            },
+            _ => {
+                write_type(&mut self.out, ty, tile);
+                self
             }
-            _ => write_type(&mut self.out, ty, self.tile),
         }
-        self
     }
 }
 
