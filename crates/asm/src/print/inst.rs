@@ -92,9 +92,7 @@ impl Printer<'_> {
                 }
                 self.arg(operand.arg).text(" : ").arg_type(operand.arg);
             }
-            let is_row = |axis: &&(&str, &str)| self.is_later() || axis.1 != "row" || axis.0 != "tgather";
-            let axis = opcode.filter(|_| word == "ins").and_then(|opcode| opcode.info().axis.as_ref()).filter(is_row);
-            if let Some((_, axis)) = axis {
+            if let Some(axis) = opcode.filter(|_| word == "ins").and_then(|opcode| self.mask_axis(op, opcode)) {
                 write!(self, ", \"{axis}\"");
             }
             self.text(")");

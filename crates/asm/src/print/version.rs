@@ -214,6 +214,16 @@ impl Printer<'_> {
         Some(if is_set { "set_intra_block" } else { "wait_intra_block" })
     }
 
+    /// The axis of a mask, which 0.60 writes behind the types; up to 0.27 only rows are masked.
+    pub(super) fn mask_axis(&self, op: &Op, opcode: Opcode) -> Option<&'static str> {
+        let own = opcode.info().axis.as_ref().map(|(_, axis)| *axis);
+        let by_row = || {
+            let has_mask = op.known_attrs().get(AttrName::MaskPattern).is_some() && op.form == TextForm::Dps;
+            (has_mask && self.is_later()).then_some("row")
+        };
+        own.or_else(by_row)
+    }
+
     /// Whether an instruction merges lists without scratch, which 0.60 has a word for.
     pub(super) fn has_no_scratch(&self, op: &Op) -> bool {
         let OpKind::Pto(opcode, Form::Lists) = op.kind else { return false };
