@@ -388,6 +388,9 @@ static RULES: &[Rule] = rules! {
     Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
     Error ALL "unknown-op", "the operation exists", "syntax.md 1";
+    Error ALL "unknown-dialect", "the version of the text is 0.27 or later", "isa/today.md 1";
+    Warning ALL "dialect-meaning", "the text has a version where versions differ about what it means", "isa/today.md 1.2";
+    Warning ALL "dialect-spelling", "the version that the text states has its spellings", "isa/today.md 1.1";
     Error ALL "unknown-profile", "the profile exists", "tile-model.md 1";
     Warning ALL "unknown-attribute", "the instruction knows the attribute", "syntax.md 1";
     Error ALL "undefined-name", "a name is defined before it is used", "syntax.md 1";

@@ -28,6 +28,8 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name; `all` compares the three. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = targets(), hide_possible_values = true)]
     profile: Option<Target>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// With `--profile all`: list the instructions that every profile takes, too
     #[arg(long)]
     all: bool,
@@ -204,7 +206,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     // The three readings differ where the text leaves a layout to the profile. The module's own profile is one of the
     // three here, so nothing is overridden.
     let findings = Profile::ALL.map(|p| {
-        let program = Program::read_entry(&bytes, Some(p), args.entry.as_deref());
+        let program = Program::read_as(&bytes, Some(p), args.entry.as_deref(), args.version.dialect.as_deref());
         let mut found = args.policy.apply(program.check());
         found.retain(|d| d.rule != "profile-override");
         (program, found)

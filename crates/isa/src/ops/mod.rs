@@ -36,7 +36,7 @@ mod ttrans;
 mod vector;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
-pub use names::{DECLARED, other, others, why_not};
+pub use names::{DECLARED, UNKNOWN_OP, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};

@@ -179,12 +179,12 @@ impl Kernel {
         }
         if !had_calls {
             let trivia = self.program.trivia().clone();
-            return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new() });
+            return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new(), marks: Vec::new() });
         }
         // Called functions are part of the kernel now.
         module.funcs.retain(|f| names.contains(&f.name) || !called.contains(&f.name));
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
-        tessera_asm::print(&Parsed { module, diagnostics, trivia, functions })
+        tessera_asm::print(&Parsed { module, diagnostics, trivia, functions, marks: Vec::new() })
     }
 }
 
