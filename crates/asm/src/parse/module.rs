@@ -426,6 +426,11 @@ impl Parser<'_> {
         self.func.attrs.extend(self.inherited.iter().filter(own).cloned());
         self.func.attrs.extend(head.inner.iter().cloned());
         for (n, (name, at, ty, loc)) in head.args.iter().enumerate() {
+            if self.module.types.get(ty.0).slots().is_some() {
+                let text = format!("%{} is a multi-buffer tile, which is no argument", self.module.names.text(*name));
+                let help = "allocate it in the function, or hand a tile of it on";
+                let _: Res<()> = self.fail("tile-multi", ty.1, text, help);
+            }
             let value = self.define(*name, *ty, Def::Arg(n as u32), *at);
             self.func.arg_locs.extend(loc.map(|loc| (value, loc)));
             self.func.args.push(value);

@@ -33,6 +33,11 @@ impl Printer<'_> {
                 }
                 self.attrs(op, opcode).first_and_result(op)
             }
+            // The valid extents are the allocation's.
+            Text::Slot => {
+                let written = op.operands.get(..2).unwrap_or(&op.operands);
+                self.element(written).attrs(op, opcode).first_and_result(op)
+            }
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),
             Text::AddPtr => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),
