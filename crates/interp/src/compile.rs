@@ -45,6 +45,7 @@ pub fn compile(
         object_of,
         depth: 0,
         constants: scalar::Constants::new(module, func),
+        finds_scratch: module.finds_scratch(func),
         process,
         observed,
         cores: func.cores(),
@@ -73,6 +74,8 @@ struct Compiler<'a> {
     depth: usize,
     /// Integers that are the same whenever the program runs.
     constants: scalar::Constants,
+    /// Whether scratch that is left out is found.
+    finds_scratch: bool,
     process: Process,
     /// Whether order operations are observed.
     observed: bool,

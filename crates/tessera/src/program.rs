@@ -105,7 +105,15 @@ impl Program {
     /// The same text on another profile, where it may have errors.
     pub fn on(&self, profile: Profile) -> Program {
         let parsed = tessera_asm::parse_shared(self.source().clone(), Some(profile));
-        Program::of(parsed, Some(profile), self.0.entry.as_deref())
+        Program::of(parsed, Some(profile), self.0.entry.as_deref()).at_level(self.0.parsed.module.level)
+    }
+
+    /// The same program with the rules of a level asked, whatever its `pto.level` says (isa/today.md 9).
+    pub fn at_level(mut self, level: Option<u8>) -> Program {
+        if let Some(read) = Arc::get_mut(&mut self.0).filter(|_| level.is_some()) {
+            read.parsed.module.level = level;
+        }
+        self
     }
 
     pub(crate) fn sound(self) -> Result<Program> {

@@ -289,6 +289,14 @@ impl Parser<'_> {
                         self.module.attrs.push((entry.key, value));
                     }
                 }
+                ("pto.level", Attr::Int(level @ 1..=3, _)) => {
+                    self.module.level = Some(*level as u8);
+                    self.module.attrs.push((entry.key, value));
+                }
+                ("pto.level", _) => {
+                    let text = format!("pto.level is 1, 2 or 3, and {} is written", shown(&value));
+                    let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write pto.level = 3");
+                }
                 ("pto.target_arch", _) => {
                     let text = format!("pto.target_arch is a string, and {} is written", shown(&value));
                     let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write \"a5\"");

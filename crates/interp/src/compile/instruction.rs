@@ -186,6 +186,7 @@ impl Compiler<'_> {
         let mut inst = Inst::new(opcode, form, self.profile);
         inst.attrs = op.known_attrs().clone();
         inst.makes_dst = !results.is_empty();
+        inst.finds_scratch = self.finds_scratch;
         Ok(InstTemplate {
             binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             is_configured: opcode.is_configured(),
