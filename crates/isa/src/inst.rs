@@ -330,13 +330,15 @@ pub struct Inst {
     pub global: Option<GlobalArg>,
     /// Whether its destinations are results (SSA), which are always new values.
     pub makes_dst: bool,
+    /// Whether the assembler finds scratch that is left out (isa/today.md 9).
+    pub finds_scratch: bool,
 }
 
 impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
+        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false, finds_scratch: false }
     }
 
     /// The tile operand with this role.

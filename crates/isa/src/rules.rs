@@ -261,8 +261,15 @@ static RULES: &[Rule] = rules! {
     Error ALL "tile-pad", "a custom pad value fits the element type; one that is not exact is a warning", "tile-model.md 6";
     Error A5 "tile-fp4", "fp4: cols, v_col and indexCol are even; where two rows share a byte (DN, ZN, NN), v_row and indexRow too", "tile-model.md 3";
     Error CPU_A2A3 "tile-dtype", "the element type exists on the profile", "PTO ISA, layout family page, type support; tile-model.md 3";
+    Error ALL "tile-multi", "a multi-buffer tile has 2 to 16 slots without row_plus_one, and only alloc_multi_tile and multi_tile_get name it, with a slot that it has", "isa/today.md 5.2";
     Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
     Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
+    // Levels (isa/today.md 9).
+    Error ALL "level-addr", "level 3: every tile has an address; level 1, 2: none has", "isa/today.md 9";
+    Error ALL "level-assign", "level 3: tassign, with the order left to the program; level 1, 2: no tassign", "isa/today.md 9";
+    Error ALL "level-reserve", "level 3: reserve_buffer has a base; level 1, 2: it is auto", "isa/today.md 9";
+    Error A2A3 "level-tmp", "level 3: the scratch operands that hardware uses are written", "isa/today.md 9";
+    Warning A2A3 "tmp-area", "no tile lies where the library keeps scratch that is left out: UB 184 to 192 KiB", "isa/today.md 9";
     // Regions and memory.
     Error ALL "valid-unset", "a dynamic valid extent is set before its first use", "tile-model.md 4";
     Error ALL "valid-range", "a run-time valid extent lies between 0 and the declared one", "tile-model.md 4";

@@ -62,10 +62,8 @@ impl Walk<'_> {
         if !touches(op, self.state.profile) {
             return;
         }
-        let pipe = inst.op.pipe(inst.form, self.state.profile, inst.tiles.iter().map(|arg| (arg.role, arg.tile)));
-        if core.has(pipe) {
-            return;
-        }
+        let phases = inst.phases().phases.iter().map(|phase| phase.pipe);
+        let Some(pipe) = phases.chain([inst.pipe()]).find(|pipe| !core.has(*pipe)) else { return };
         let what = format!("{} runs on pipe {pipe} here, which the {core} core does not have", inst.op);
         let mut fault = Fault::new("kind-pipe", what).help(format!("move it into code for the {} core", core.other()));
         if self.state.profile == Profile::Cpu {

@@ -261,6 +261,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         StoreShape => global::store_shape(inst, rule.id),
         Bounds => global::bounds(inst),
         Window => view::check(inst),
+        SlotIndex => view::slot(inst, rule.id),
         // The enum may grow; a kind without a check here is no rule.
         kind => Some(Fault::new("internal", format!("nothing asks {kind:?} of {}", inst.op.title()))),
     }

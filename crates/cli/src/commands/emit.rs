@@ -23,10 +23,12 @@ pub struct Args {
     /// The function to print
     #[arg(long, value_name = "F")]
     entry: Option<String>,
+    #[command(flatten)]
+    level: super::Level,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     loaded.legal(session, Format::Human)?;
     let code = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         Ok(tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile())?)

@@ -244,7 +244,20 @@ fn load_entry(
     Ok(Loaded { source: Source::of_file(file, bytes), program })
 }
 
+/// The level whose rules are asked.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Level {
+    /// Also ask what the assembler asks at a level: 1 and 2 place every tile, 3 none. Default: the module's pto.level
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    level: Option<u8>,
+}
+
 impl Loaded {
+    /// The same program at a level.
+    fn at(self, level: Level) -> Loaded {
+        Loaded { program: self.program.at_level(level.level), ..self }
+    }
+
     /// Stops at a program that is illegal.
     fn legal(&self, session: &mut Session<'_>, format: Format) -> Result<(), Failure> {
         let mut errors = self.program.check();

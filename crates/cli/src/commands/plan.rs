@@ -61,11 +61,13 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "F", default_value_t = Format::Human, conflicts_with_all = ["sync", "timeline"])]
     format: Format,
     #[command(flatten)]
+    level: super::Level,
+    #[command(flatten)]
     timeline: timeline::TimelineArgs,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     loaded.legal(session, Format::Human)?;
     if args.sync {
         return synchronise(args, session, &loaded);

@@ -87,6 +87,8 @@ pub struct Args {
     #[arg(long)]
     races: bool,
     #[command(flatten)]
+    level: super::Level,
+    #[command(flatten)]
     order: super::order::OrderArgs,
     #[command(flatten)]
     limits: Limits,
@@ -99,7 +101,7 @@ pub struct Args {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     let Loaded { source, program } = &loaded;
     let found = program.check();
     let is_illegal = found.iter().any(Diagnostic::is_error);

@@ -264,6 +264,7 @@ kinds! {
     StoreShape "Has the view the tile's valid region?";
     Bounds "Does the view stay in its buffer?";
     Window "TSUBVIEW's window.";
+    SlotIndex "Has the multi-buffer tile the slot?";
 }
 
 impl RuleKind {

@@ -55,8 +55,11 @@ impl Ids {
                     Some(id) => drop(self.known.insert((trace.core, *from, *to, id))),
                     None => drop(self.unknown.insert((trace.core, *from, *to))),
                 },
-                Flag::Cores(_) => {}
+                Flag::Cores(_) | Flag::Inner(..) => {}
             }
+        }
+        for (from, to, id) in trace.hidden.values().copied().flatten() {
+            self.known.insert((trace.core, *from, *to, i64::from(*id)));
         }
     }
 

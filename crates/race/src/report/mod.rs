@@ -221,6 +221,15 @@ impl<'a> Reporter<'a> {
                     .and_at(self.span(before), "the first one")
                     .help(format!("wait in between, or use another id: {}", self.free_id(trace, flag.as_ref())))
             }
+            Fault::Hidden(earlier) => {
+                let before = trace.events[*earlier].op;
+                let what = format!(
+                    "{name}{turn} uses {flag_text} inside, and the token of an earlier set is still there{path}"
+                );
+                let found = self.finding("flag-overwrite", false, what).at(self.span(op), "uses the flag inside");
+                let help = "wait before the instruction, or use an id that it does not use";
+                found.and_at(self.span(before), "this set").help(help)
+            }
             Fault::TakenTwice(earlier) => {
                 let before = trace.events[*earlier].op;
                 let what = format!("{name}{turn} takes a token that its pipe holds already{path}");
@@ -265,6 +274,7 @@ impl<'a> Reporter<'a> {
                 None => format!("pto.{what}_flag_dyn[<{}>, <{}>, …]", from.cpp(), to.cpp()),
             },
             Some(Flag::Cores(id)) => format!("pto.sync.{what} of id {}", id.constant),
+            Some(Flag::Inner(from, to)) => format!("a {what} of {from} → {to}"),
             None => format!("a {what}"),
         }
     }
@@ -293,6 +303,7 @@ fn flag_name(flag: &Flag) -> String {
             None => format!("{from} → {to} with a computed id"),
         },
         Flag::Cores(id) => format!("the cores' flag {}", id.constant),
+        Flag::Inner(from, to) => format!("{from} → {to} inside an instruction"),
     }
 }
 
