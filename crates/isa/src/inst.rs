@@ -14,7 +14,7 @@ pub use view::ViewTags;
 use crate::codec::Number;
 use crate::elem::Elem;
 use crate::layout::{Axis, Digit, Layout};
-use crate::ops::{Form, Opcode, Role, RuleKind};
+use crate::ops::{Effect, Form, Opcode, Role, RuleKind};
 use crate::profile::Profile;
 use crate::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType, words};
 use smallvec::SmallVec;
@@ -404,6 +404,20 @@ impl Inst {
     /// An index that is known and in the range of indices.
     pub fn index_u64(&self, role: Role) -> Option<u64> {
         self.index(role).and_then(|v| u64::try_from(v).ok())
+    }
+
+    /// Whether nothing happens, since all regions are empty (isa/today.md 5.3): every destination tile has the valid region
+    /// 0 × 0, and no source tile has a valid element.
+    pub fn is_empty(&self) -> bool {
+        let info = self.op.info();
+        if !info.sem.computes() || info.binds.is_some() || self.conv.is_some() {
+            return false;
+        }
+        let effect = |arg: &TileArg| self.op.effect(self.form, arg.role);
+        let written = || self.tiles.iter().filter(|arg| matches!(effect(arg), Effect::Write | Effect::ReadWrite));
+        let mut read = self.tiles.iter().filter(|arg| effect(arg) == Effect::Read);
+        let is_none = |arg: &TileArg| arg.valid == [Some(0), Some(0)];
+        written().next().is_some() && written().all(is_none) && read.all(|arg| arg.valid.contains(&Some(0)))
     }
 
     /// Whether ReLU is requested.

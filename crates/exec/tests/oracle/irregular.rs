@@ -77,11 +77,14 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
     match op {
         Opcode::Tci | Opcode::Ttri | Opcode::Trandom => {
             let elem = match op {
-                Opcode::Tci => m.random.pick(INDEX),
+                Opcode::Tci => m.elem(&[I8, U8, I16, U16, I32, U32, I64, U64], INDEX, INDEX),
                 Opcode::Ttri => m.elem(&[I8, U16, I64, F16, Bf16, F32], &[I16, U32, F16, F32], &[U8, I64, Bf16, F32]),
                 _ => m.random.pick(INDEX_32),
             };
             let dst = if op == Opcode::Tci { m.of(elem, 1, 64, ND) } else { m.any(elem) };
+            if form == Form::Tmp {
+                m.scratch(F32, 2, 256);
+            }
             let region = valid(m.random, &dst);
             m.push(Role::Dst, dst, region);
             let n = m.random.next() as i64 >> m.random.pick(&[0, 32, 57]);
@@ -152,7 +155,9 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
         }
         Opcode::Tgatherb => {
             let (elem, index) = (m.random.pick(STANDARD), m.random.pick(INDEX_32));
-            let (src, idx) = (m.any(elem), m.any(index));
+            // Bytes of any type.
+            let of = m.elem(&[I8, F16, F32, U64], &[U8, Bf16, I32], &[F8e4m3, F4e2m1x2, F16, I64]);
+            let (src, idx) = (if of.is_fp4() { m.of(of, 32, 64, ND) } else { m.any(of) }, m.any(index));
             m.whole(Role::Src, src);
             m.whole(Role::Idx, idx);
             let dst = m.of(elem, 32, 64, ND);
@@ -234,7 +239,7 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
             shared = m.random.once_in(2).then_some((0, 2)).filter(|_| same(&m.inst, 0));
         }
         Opcode::Tpartargmax | Opcode::Tpartargmin => {
-            let elem = m.elem(STANDARD, &[F16, F32], &[F16, F32]);
+            let elem = m.random.pick(STANDARD);
             let index =
                 if elem == F32 && profile == Profile::A2a3 { m.random.pick(INDEX_32) } else { m.random.pick(INDEX) };
             let tiles = [elem, elem, index, index, elem, index].map(|e| m.any(e));
@@ -264,6 +269,9 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
                 m.push(Role::Offset, param, [region[0], cols]);
             }
             m.push(Role::Dst, dst, region);
+            if m.random.once_in(2) && src.layout_name() == tessera_isa::tile::LayoutName::Nd {
+                m.push(Role::Tmp, src, region);
+            }
             m.inst.attrs.set(AttrName::QuantType, Some(how));
         }
         Opcode::Tdequant => {

@@ -265,6 +265,10 @@ pub(super) const fn worded(role: Role) -> Operand {
 pub(super) const fn optional_scratch(role: Role) -> Operand {
     Operand { optional: true, used: Profiles::CPU_A2A3, ..scratch(role) }
 }
+/// Scratch of a form of its own, used on cpu and a2a3.
+pub(super) const fn counted_scratch(role: Role) -> Operand {
+    Operand { optional: false, ..optional_scratch(role) }
+}
 /// Read where it is given.
 pub(super) const fn optional(role: Role) -> Operand {
     Operand { optional: true, ..read(role) }

@@ -149,6 +149,7 @@ kinds! {
     CompareMode "Does hardware have the comparison?";
     CvtMode "Does hardware have the rounding?";
     Scalar "Is the scalar a number of the tile's kind?";
+    ScalarNumber "Is the scalar a number?";
     ScalarTyped "Has the scalar the tile's type?";
     ScalarShift "Is the scalar a shift count?";
     ScalarSlope "Is the scalar a slope?";
@@ -161,6 +162,11 @@ kinds! {
     ColFoldValid "Has dst one value per column of src?";
     FoldEmpty "Is there something to fold?";
     ArgIndex "Does the index type hold every place?";
+    TmpOfIntegers "Do integers have a scratch tile that nothing uses (warning)?";
+    CountTmp "Is tmp what a2a3 counts in?";
+    QuantTmp "Is tmp what a2a3 quantizes in?";
+    PreciseFloats "Is the more precise algorithm asked for where it is?";
+    PreciseWithTmp "Has the more precise algorithm its scratch tile?";
     ArgTmp "Is tmp what a2a3's arg instructions want?";
     ArgTmpSize "Is it as large as hardware needs (warning)?";
     PairTmp "Is tmp what adding in pairs wants?";
@@ -175,6 +181,7 @@ kinds! {
     ContractValid "Do M, K and N agree?";
     ContractShape "Do the declared shapes agree?";
     ContractRange "Are M, K and N in hardware's range?";
+    ContractPitch "Do the declared extents have the pitch that hardware counts with (warning)?";
     ContractBias "Is the bias one row, and long enough?";
     ContractScale "Is there a scale for every block of 32?";
     ScaleAddress "Do the scales lie where hardware finds them?";
@@ -281,6 +288,7 @@ impl RuleKind {
                 | RuleKind::SortTmpSize
                 | RuleKind::MergeTmpSize
                 | RuleKind::Duplicate
+                | RuleKind::ContractPitch
                 | RuleKind::AccApart
                 | RuleKind::NoEffect
                 | RuleKind::LargerView

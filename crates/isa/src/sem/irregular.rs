@@ -37,7 +37,10 @@ fn integer(inst: &Inst, role: Role) -> Option<i128> {
 
 /// TCI.
 pub fn count(inst: &Inst) -> Steps {
-    made(inst, Routing::Count { start: integer(inst, Role::Scalar)?, down: inst.attrs.flag(AttrName::Descending) })
+    let how = Routing::Count { start: integer(inst, Role::Scalar)?, down: inst.attrs.flag(AttrName::Descending) };
+    let mut all = scratch(inst);
+    all.extend(made(inst, how)?);
+    Some(all)
 }
 
 /// TTRI.
@@ -241,7 +244,7 @@ pub fn quantize(inst: &Inst) -> Steps {
     let [rows, cols] = valid(inst, d)?;
     let params = valid(inst, f)?[1];
     let period = if params == 8 { 8 } else { 1 };
-    let mut all = Vec::new();
+    let mut all = scratch(inst);
     for first in 0..period.min(cols) {
         let every = Map::columns(first, period);
         let factor = match params {

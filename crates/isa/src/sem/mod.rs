@@ -185,6 +185,9 @@ pub fn ceil_to(x: u64, n: u64) -> u64 {
 
 /// The steps of an instruction; `None` where a value that they depend on is not known, or it changes no element.
 pub fn steps(inst: &Inst) -> Steps {
+    if inst.is_empty() {
+        return Some(Vec::new());
+    }
     match inst.op.info().sem {
         Sem::Moves(steps) | Sem::Computes(steps) | Sem::Data(steps) => steps(inst),
         Sem::Map { args, func } => vector::map(inst, args, func),

@@ -306,9 +306,11 @@ impl<'a> Data<'a> {
     }
 
     fn blocks(&mut self) -> Done {
-        let (src, idx, dst) = (self.tile(Role::Src)?, self.tile(Role::Idx)?, self.tile(Role::Dst)?);
-        let (bytes, c0) = (src.arg.tile.bytes(), dst.elem.c0());
-        let is_whole = src.arg.layout == src.arg.tile.layout();
+        let (idx, dst) = (self.tile(Role::Idx)?, self.tile(Role::Dst)?);
+        let number = self.inst.tile_index(Role::Src)?;
+        let src = self.inst.tiles.get(number)?;
+        let (bytes, bits, c0) = (src.tile.bytes(), u64::from(src.tile.elem.bits()), dst.elem.c0());
+        let is_whole = src.layout == src.tile.layout();
         for i in 0..dst.valid[0] {
             for b in 0..dst.valid[1] / c0 {
                 let offset = known!(self.decider(idx, i, b));
@@ -323,14 +325,14 @@ impl<'a> Data<'a> {
                 }
                 let to = dst.at(i, b * c0);
                 if is_whole {
-                    self.push(dst.number, to, 32, From::Tile(src.number, offset as i64));
+                    self.push(dst.number, to, 32, From::Tile(number, offset as i64));
                     continue;
                 }
                 // A window of another tile keeps its pitch, so its bytes do not lie one after the other.
                 for byte in offset..offset + 32 {
-                    let (r, c) = irregular::stored(self.inst, src.number, byte / src.size)?;
-                    let from = From::Tile(src.number, src.at(r, c) + (byte % src.size) as i64);
-                    self.push(dst.number, to + (byte - offset) as i64, 1, from);
+                    let (r, c) = irregular::stored(self.inst, number, byte * 8 / bits)?;
+                    let at = src.layout.offset(r, c).saturating_mul(bits as i64) / 8 + (byte % (bits / 8).max(1)) as i64;
+                    self.push(dst.number, to + (byte - offset) as i64, 1, From::Tile(number, at));
                 }
             }
         }
