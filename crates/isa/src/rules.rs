@@ -220,6 +220,13 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             "the sources' valid regions lie in dst's, and one of them equals it where that is asked"
         }
         (RuleKind::LikeDst, _) => "src has the valid region of dst",
+        (RuleKind::MxAttr, _) => {
+            "quant_type is MXFP8 or MXFP4_E2M1, interleave is axis0's, exp_zz and storeMode are axis1's"
+        }
+        (RuleKind::MxValid, _) => "there are whole groups of 32, and exp, max and scaling have a place for each",
+        (RuleKind::MxShape, _) => "dst.C = src.C; max and scaling are dense (axis0: as wide as src); MXFP4: src.C is even",
+        (RuleKind::MxRoom, _) => "scaling and exp_zz have room for what hardware writes (isa/today.md 6.4)",
+        (RuleKind::MxHardware, _) => "the library has the combination (isa/today.md 6.4)",
         (RuleKind::QuantAttr, _) => "INT8_SYM has no offset and writes i8, INT8_ASYM has one and writes u8",
         (RuleKind::QuantParam, _) => {
             "fp and offset have dst's valid rows and 1 or 8 columns (cpu: or dst's valid region)"
@@ -307,6 +314,7 @@ static RULES: &[Rule] = rules! {
     // TMOV.
     Error NPU "tmov-loc", "the pair of locations has a path", "ops.md 2";
     Error NPU "tmov-layout", "the pair of layouts has a path", "ops.md 2";
+    Error A5 "tmov-attr", "grpAxis belongs to exponents in Vec, without accToVecMode, reluPreMode, a scalar or parameters", "isa/today.md 6.5";
     Error ALL "tmov-dtype", "the element types have a path", "ops.md 2, fixpipe.md 2";
     Error NPU "tmov-shape", "declared shapes are equal (a5: when the source is Mat)", "ops.md 2";
     Error ALL "tmov-valid", "valid regions are equal", "ops.md 2";

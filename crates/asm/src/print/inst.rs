@@ -79,7 +79,9 @@ impl Printer<'_> {
                 self.text(", ").operands(quant).text(" : ").operand_types(quant);
             }
             if let Some((_, axis)) = opcode.filter(|_| word == "ins").and_then(|opcode| opcode.info().axis) {
-                write!(self, ", \"{axis}\"");
+                if !axis.is_empty() {
+                    write!(self, ", \"{axis}\"");
+                }
             }
             self.text(")");
         }

@@ -10,6 +10,7 @@ mod global;
 mod irregular;
 mod mask;
 pub(crate) mod memory;
+mod mx;
 mod overlap;
 mod partial;
 mod reduce;
@@ -219,6 +220,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         SortValid | SortTmp | SortTmpSize | MergeValid | MergeBlock | MergeTmp | MergeTmpSize => {
             sorting::check(inst, rule)
         }
+        MxAttr | MxDtype | MxValid | MxShape | MxRoom | MxHardware | Exponents => mx::check(inst, rule),
         PartValid | LikeDst | QuantAttr | QuantParam | DequantParam => partial::check(inst, rule),
         // Rules that depend on data are checked when the data is there.
         Duplicate => None,
@@ -231,6 +233,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         NoEffect => contract::no_effect(inst, rule.id),
         Fixpipe => fixpipe::check(inst),
         FillValue => fixpipe::fill_value(inst),
+        MoveAttr => tmov::group_axis(inst),
         MoveBias => tmov::bias(inst),
         MoveScaling => tmov::scaling(inst),
         MoveShape => tmov::shape(inst),

@@ -30,6 +30,10 @@ const VEC: &[(Role, Locs)] = &[
     (Role::Dst, &[Loc::Vec]),
     (Role::DstIdx, &[Loc::Vec]),
     (Role::Cdst, &[Loc::Vec]),
+    (Role::Exp, &[Loc::Vec]),
+    (Role::Max, &[Loc::Vec]),
+    (Role::Scaling, &[Loc::Vec]),
+    (Role::ExpZz, &[Loc::Vec]),
 ];
 /// And row by row, but counts and parameters, which may also lie column by column.
 const IN_ROWS: &[Layouts] = &[&[
@@ -47,6 +51,10 @@ const IN_ROWS: &[Layouts] = &[&[
     (Role::Dst, ND),
     (Role::DstIdx, ND),
     (Role::Cdst, ND_OR_DN),
+    (Role::Exp, ND),
+    (Role::Max, ND),
+    (Role::Scaling, ND),
+    (Role::ExpZz, ND),
 ]];
 
 /// cpu: wherever the operands lie.

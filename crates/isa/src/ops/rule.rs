@@ -218,6 +218,13 @@ kinds! {
     MergeTmpSize "Is it as large as hardware needs (warning)?";
     PartValid "Do the sources lie in dst, and does one cover it?";
     LikeDst "Has src the valid region of dst?";
+    MxAttr "Do the words of TQUANT_MX fit each other?";
+    MxDtype "Has dst the type of the format?";
+    MxValid "Are there whole groups, and a place for each?";
+    MxShape "Do the declared shapes fit?";
+    MxRoom "Is there room for what hardware writes?";
+    MxHardware "Does the library have it?";
+    Exponents "Do the sizes fit the order of the exponents?";
     QuantAttr "Do type, offset and quant_type fit?";
     QuantParam "Are there factors for the elements?";
     DequantParam "Is there a scale and an offset for each row?";
@@ -225,6 +232,7 @@ kinds! {
 
     Fixpipe "AccToVecMode, quantization and `fp` (fixpipe.md).";
     FillValue "Is the fill value exact?";
+    MoveAttr "Does grpAxis belong to exponents?";
     MoveBias "TMOV into Bias.";
     MoveScaling "TMOV into Scaling.";
     MoveShape "TMOV's declared shapes.";

@@ -9,16 +9,16 @@ use crate::ops::{AttrName, Form, Role};
 use smallvec::SmallVec;
 
 /// The given number of rows and columns, from the first element on.
-fn top([rows, cols]: [u64; 2]) -> Rect {
+pub(super) fn top([rows, cols]: [u64; 2]) -> Rect {
     Rect { row: 0, col: 0, rows, cols }
 }
 
-fn declared(inst: &Inst, tile: usize) -> Option<Rect> {
+pub(super) fn declared(inst: &Inst, tile: usize) -> Option<Rect> {
     inst.tiles.get(tile).map(|t| top([t.tile.rows, t.tile.cols]))
 }
 
 /// A step whose data decides, which reads and writes in these rectangles.
-fn routed(how: Routing, reads: &[(usize, Rect)], writes: &[(usize, Rect)]) -> Step {
+pub(super) fn routed(how: Routing, reads: &[(usize, Rect)], writes: &[(usize, Rect)]) -> Step {
     Step::Routed(Routed { how, reads: SmallVec::from_slice(reads), writes: SmallVec::from_slice(writes) })
 }
 

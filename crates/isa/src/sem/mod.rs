@@ -18,6 +18,7 @@ mod irregular;
 pub mod math;
 mod matrix;
 mod memory;
+mod mx;
 mod notation;
 mod notes;
 mod random;
@@ -43,6 +44,7 @@ pub use irregular::{
     scatter, set_element, sort, stored, triangle,
 };
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, f32_mode, scale_address, scale_pairs};
+pub use mx::{MX_GROUP, Mx, Shared, exponents, quantize_mx};
 pub use memory::{load, prefetch, store};
 pub use notation::{Piece, TIGHT, pieces};
 pub use random::Random;
@@ -135,6 +137,11 @@ pub enum Sem {
 }
 
 impl Sem {
+    /// Whether data may decide where elements go.
+    pub const fn routes(&self) -> bool {
+        matches!(self, Sem::Data(_))
+    }
+
     /// Whether the instruction writes elements, of tiles or of global memory.
     pub const fn computes(&self) -> bool {
         matches!(

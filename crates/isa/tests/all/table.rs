@@ -216,6 +216,7 @@ fn laid_out(op: &str, row: &Value, role: Role, tile: &Tile) -> bool {
         table => table.get(role.name()).map_or("any", |v| v.as_str().unwrap()),
     };
     match word.split_once(' ') {
+        Some((_, "with slayout row_major")) => name == LayoutName::Zz,
         Some((layout, fractal)) => name.name() == layout && tile.fractal == fractal.parse::<u32>().unwrap(),
         None => match word {
             "any" => true,
@@ -276,7 +277,7 @@ fn is_irregular_attribute(attrs: &[AttrName], text: &str) {
                 assert!(list.iter().any(|w| w.name == *word || w.also.contains(word)), "{text}: {word}");
             }
             // maskPattern and quant_type have to be written.
-            let default = (key == "cmpMode").then_some(AttrValue::Word(0));
+            let default = ["cmpMode", "quantScaleAlg", "grpAxis"].contains(&key).then_some(AttrValue::Word(0));
             assert_eq!(name.info().default, default, "{text}");
         }
         AttrKind::Bool => assert_eq!(name.info().default, Some(AttrValue::Bool(listed[0] == "true")), "{text}"),
@@ -321,6 +322,7 @@ fn order(family: Family) -> &'static [&'static str] {
             "room",
             "undefined-use",
             "duplicate",
+            "hw",
         ],
         _ => &[],
     }
@@ -374,6 +376,8 @@ fn rows_say_what_the_specification_says() {
     for row in rows() {
         let name = row["name"].as_str().unwrap();
         let Some(op) = Opcode::parse(name) else { panic!("no row {name}") };
+        // Exponents in another order are an instruction of their own (isa/today.md 6.5).
+        let op = if row.get("form").and_then(Value::as_str) == Some("zz") { op.along("").unwrap() } else { op };
         let variants = variants(&row);
         // A pattern along an axis is an instruction of its own (isa/today.md 6.6).
         let by_axis = row.get("attrs").is_some_and(|_| words(&row, "attrs").iter().any(|a| a.starts_with("axis")));
@@ -412,7 +416,7 @@ fn rows_say_what_the_specification_says() {
                 let phases = row.get(p.name())?.get("phases")?.as_array()?;
                 phases.last()?.as_array()?.first()?.as_str()
             };
-            if sig.forms == [Form::Tmp] {
+            if sig.forms == [Form::Tmp] && info.forms.len() > 1 {
                 assert_eq!(row["pipe"].as_str(), Some("S, with tmp V"), "{name}");
                 continue;
             }
@@ -460,7 +464,7 @@ fn is_form(op: Opcode, variant: &Variant, row: &Table) {
         false => o.role.to_string(),
     };
     let mut ins = form.ins.iter().map(shown).collect::<Vec<_>>();
-    if op.form(Form::Tmp).is_some() {
+    if op.form(Form::Tmp).is_some() && variant.form != Form::Tmp {
         ins.push("[tmp]".into());
     }
     assert_eq!(ins, variant.ins, "{name}");
@@ -545,6 +549,7 @@ fn is_form(op: Opcode, variant: &Variant, row: &Table) {
         }
         kinds.sort_unstable();
         kinds.dedup();
+        wanted.retain(|kind| !["loc", "layout", "dtype"].contains(&kind.as_str()));
         wanted.sort_unstable();
         assert_eq!(kinds, wanted, "{name} on {profile}");
     }

@@ -35,6 +35,8 @@ impl Reference<'_> {
             Opcode::Tpartmax => self.part(Func::Max),
             Opcode::Tpartmin => self.part(Func::Min),
             Opcode::Tquant | Opcode::Tdequant => self.quantize(),
+            Opcode::TquantMx => self.quantize_mx(),
+            Opcode::TmovZz => self.exponents(),
             Opcode::Tsetval => self.set_value(),
             _ => Err(NO_MEANING),
         }

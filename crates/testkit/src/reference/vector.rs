@@ -303,7 +303,7 @@ impl Reference<'_> {
         let is_touched = match (self.inst.profile, info.family) {
             (_, Family::Layout) | (Profile::A2a3, _) => true,
             (Profile::Cpu, family) => !matches!(family, Family::Elementwise | Family::Scalar),
-            (Profile::A5, _) if self.inst.op == Opcode::Tsort32 => true,
+            (Profile::A5, _) if matches!(self.inst.op, Opcode::Tsort32 | Opcode::TmovZz) => true,
             (Profile::A5, _) => self.inst.op == Opcode::Tcolsum && self.inst.attrs.is_binary(),
         };
         if let (true, Ok(tmp)) = (is_touched, self.index(Role::Tmp)) {
