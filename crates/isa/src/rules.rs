@@ -40,11 +40,13 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             let mut same = info.rules.iter().filter(|r| r.id == usage.id);
             let special = same.find(|r| !matches!(r.kind, RuleKind::Words)).unwrap_or(usage);
             if let (false, Some(text)) = (known, text(special)) {
+                // Several questions may have one id.
+                let on = info.rules.iter().filter(|r| r.id == usage.id).fold(usage.on, |on, r| on.or(r.on));
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
                 derived.push(Rule {
                     id: usage.id,
                     severity,
-                    on: usage.on,
+                    on,
                     text,
                     source: source(usage, info),
                     implied: false,
@@ -90,6 +92,10 @@ fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
     match (info.family, usage.kind) {
         (Family::Elementwise | Family::Scalar, Tmp(_) | TmpRows | TmpOfCvt) => "isa/elementwise.md 6",
         (Family::Elementwise | Family::Scalar, MaskValid | Mask | MaskDense) => "isa/elementwise.md 4",
+        (_, ScalarNumber) => "isa/today.md 6.8",
+        (_, TmpOfIntegers | PreciseFloats | PreciseWithTmp | CountTmp) => "isa/today.md 6.2",
+        (_, QuantTmp) => "isa/today.md 6.4",
+        (_, ContractPitch) => "isa/today.md 5.4",
         (_, Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits) => "isa/scalar.md 2",
         (Family::Elementwise | Family::Scalar, _) => "isa/elementwise.md 2",
         (Family::Reduce, Tmp(_) | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize | ExpandTmp | ExpandTmpSize) => {
@@ -134,6 +140,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::Scalar, _) => {
             "the scalar is an integer with tiles of integers, f16, bf16 or f32 with tiles of floats"
         }
+        (RuleKind::ScalarNumber, _) => "the scalar is an integer, f16, bf16 or f32",
         (RuleKind::ScalarTyped, _) => "the scalar is of the tile's kind (a2a3, a5: of its type, signedness aside)",
         (RuleKind::ScalarShift, _) => "the scalar is an integer (a2a3, a5: not a negative one)",
         (RuleKind::ScalarSlope, _) => "the scalar is f32 or of the tile's type (cpu: any float)",
@@ -161,7 +168,19 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         }
         (RuleKind::Words, _) => "the word is one that the attribute has",
         (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
-        (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
+        (RuleKind::ContractRange, _) => "M, K and N are 0 to 4095 (mx: 1 to 4095)",
+        (RuleKind::ContractPitch, _) => {
+            "declared extents are M, N rounded up to 16 and K to 32 bytes, or the tile is compact=normal"
+        }
+        (RuleKind::TmpOfIntegers, _) => {
+            "tmp is given where it is needed, in Vec, row-major, and of the type and size that are listed"
+        }
+        (RuleKind::CountTmp, _) => {
+            "a given tmp is in Vec, ND, of a 4-byte type, with at least 768 bytes (16-bit dst: 1792)"
+        }
+        (RuleKind::QuantTmp, _) => "a given tmp is in Vec, ND, f32, with src's shape and valid region",
+        (RuleKind::PreciseFloats, _) => "high_precision is for floats, on a5",
+        (RuleKind::PreciseWithTmp, _) => "high_precision has a scratch tile",
         (RuleKind::GatherValid, _) => "the valid regions fit the form (isa/irregular.md 2)",
         (RuleKind::GatherTmp, _) => {
             "a given tmp is in Vec, ND; by index: it is given and has idx's type and valid region"
@@ -204,6 +223,13 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             "the sources' valid regions lie in dst's, and one of them equals it where that is asked"
         }
         (RuleKind::LikeDst, _) => "src has the valid region of dst",
+        (RuleKind::MxAttr, _) => {
+            "quant_type is MXFP8 or MXFP4_E2M1, interleave is axis0's, exp_zz and storeMode are axis1's"
+        }
+        (RuleKind::MxValid, _) => "there are whole groups of 32, and exp, max and scaling have a place for each",
+        (RuleKind::MxShape, _) => "dst.C = src.C; max and scaling are dense (axis0: as wide as src); MXFP4: src.C is even",
+        (RuleKind::MxRoom, _) => "scaling and exp_zz have room for what hardware writes (isa/today.md 6.4)",
+        (RuleKind::MxHardware, _) => "the library has the combination (isa/today.md 6.4)",
         (RuleKind::QuantAttr, _) => "INT8_SYM has no offset and writes i8, INT8_ASYM has one and writes u8",
         (RuleKind::QuantParam, _) => {
             "fp and offset have dst's valid rows and 1 or 8 columns (cpu: or dst's valid region)"
@@ -298,6 +324,7 @@ static RULES: &[Rule] = rules! {
     // TMOV.
     Error NPU "tmov-loc", "the pair of locations has a path", "ops.md 2";
     Error NPU "tmov-layout", "the pair of layouts has a path", "ops.md 2";
+    Error A5 "tmov-attr", "grpAxis belongs to exponents in Vec, without accToVecMode, reluPreMode, a scalar or parameters", "isa/today.md 6.5";
     Error ALL "tmov-dtype", "the element types have a path", "ops.md 2, fixpipe.md 2";
     Error NPU "tmov-shape", "declared shapes are equal (a5: when the source is Mat)", "ops.md 2";
     Error ALL "tmov-valid", "valid regions are equal", "ops.md 2";

@@ -150,7 +150,7 @@ macro_rules! table_rules {
 /// A view for a tile.
 const LOADED: &[FormInfo] = &[form!(Plain: Global => Dst)];
 
-family! { after partial::END;
+family! { after mx::END;
     Tload => OpInfo {
         mnemonic: "tload",
         cpp: &["TLOAD"],

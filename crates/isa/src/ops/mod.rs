@@ -13,6 +13,7 @@ mod elementwise;
 mod irregular;
 mod matrix;
 mod memory;
+mod mx;
 mod names;
 mod operand;
 mod order;
@@ -260,6 +261,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         matrix::ROWS,
         irregular::ROWS,
         partial::ROWS,
+        mx::ROWS,
         memory::ROWS,
         pipes::ROWS,
         cpp_only::ROWS,
