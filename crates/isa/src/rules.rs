@@ -303,6 +303,8 @@ static RULES: &[Rule] = rules! {
     Error ALL "tassign-align", "a tile's address is a multiple of 32", "tile-model.md 2";
     Error NPU "capacity", "the tiles alive together fit their memory", "ops.md 10";
     Error ALL "overlap", "operands of one instruction do not overlap, unless the result is the same as with disjoint ones", "ops.md 1";
+    Error ALL "tile-overlap", "two tiles that are alive at once have bytes of their own: none is read after another tile at another place was written over it", "isa/notes.md";
+    Error ALL "never-written", "an instruction has written some byte of each tile that is read, on every path (on some paths: a warning)", "ops.md 1";
     Warning NPU "footprint", "the blocks that hardware writes stay inside the tile's declared area", "ops.md 1, fixpipe.md 5";
     Error ALL "tsubview-window", "a view is none_box, of the source's type, inside it, and starts at a 32-byte boundary", "ops.md 10";
     Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
@@ -310,6 +312,7 @@ static RULES: &[Rule] = rules! {
     // Global memory.
     Warning ALL "view-layout", "a written layout tag is not contradicted by the view's last two strides", "isa/structure.md 8";
     Warning ALL "view-stride", "elements of a view that is stored to have places of their own: no stride is 0", "isa/memory.md 1";
+    Warning ALL "view-overlap", "rows of a view that is stored to share no element", "isa/memory.md 1";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
@@ -444,6 +447,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "section-kind", "a section stands in code of its own kind of core, or of none", "isa/structure.md 4";
     Error ALL "mixed-outside-section", "in a kernel of both kinds of cores, tiles and global memory are touched in sections", "isa/structure.md 4";
     Error ALL "kind-pipe", "the kind of core has the pipe of the instruction (cpu warns)", "isa/structure.md 4";
+    Warning NPU "unsplit-core", "code without sections needs the pipes of one kind of core only", "isa/structure.md 4";
     Error ALL "deadlock", "some core of a block can always go on until all have ended", "isa/structure.md 4";
     Error ALL "fifo-init", "a function initializes one pipe, with dir_mask 1 to 3 and slots of a multiple of 32 bytes, before it moves tiles in its directions", "isa/structure.md 5";
     Error ALL "fifo-kind", "each operation of a FIFO stands in code for the kind of core that it is for", "isa/structure.md 5";

@@ -266,6 +266,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         Img2col => timg2col::check(inst),
         Interleave => tinterleave::check(inst),
         ViewStride => global::stride(inst, rule.id),
+        ViewOverlap => global::rows_overlap(inst, rule.id),
         ViewAttr => global::attribute(inst, rule.id),
         LoadSignature => global::load_signature(inst),
         LoadShape => global::load_shape(inst, rule.id),

@@ -265,6 +265,7 @@ kinds! {
     Img2col "TIMG2COL's image and configuration.";
     Interleave "TINTERLEAVE's extents.";
     ViewStride "Do elements of the view lie on each other (warning)?";
+    ViewOverlap "Do rows of the view share elements (warning)?";
     ViewAttr "Is the layout that the instruction writes the view's (warning)?";
     LoadSignature "TLOAD's signature, conv tiles included.";
     LargerView "Is the view larger than what is loaded (warning)?";
@@ -302,6 +303,7 @@ impl RuleKind {
                 | RuleKind::NoEffect
                 | RuleKind::LargerView
                 | RuleKind::ViewStride
+                | RuleKind::ViewOverlap
                 | RuleKind::ViewAttr
                 | RuleKind::ViewHardware
         )
