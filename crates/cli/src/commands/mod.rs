@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod bench;
+mod build;
 mod check;
 mod completions;
 mod config;
@@ -18,6 +19,7 @@ mod migrate;
 mod opt;
 mod order;
 pub mod plan;
+pub mod ptoas;
 mod run;
 mod sweep;
 pub mod trace;
@@ -114,7 +116,9 @@ pub enum Command {
     Bench(bench::Args),
     /// Run a small program on every profile and show what it does
     Demo(demo::Args),
-    /// Print a program as C++ that calls the intrinsics
+    /// Make C++ for the vendor's compiler: placed, ordered, checked
+    Build(build::Args),
+    /// Print a program as C++ that calls the intrinsics, in the order that it has
     Emit(emit::Args),
     /// Show where an element comes from, or everywhere an input element goes
     Trace(trace::Args),
@@ -172,6 +176,7 @@ impl Command {
             Command::Plan(args) => plan::run(&args, session),
             Command::Bench(args) => bench::run(&args, session),
             Command::Demo(args) => demo::run(&args, session),
+            Command::Build(args) => build::run(&args, session),
             Command::Emit(args) => emit::run(&args, session),
             Command::Trace(args) => trace::run(&args, session),
             Command::Equiv(args) => equiv::run(&args, session),
