@@ -18,6 +18,7 @@ mod opt;
 mod order;
 pub mod plan;
 mod run;
+mod smith;
 mod sweep;
 pub mod trace;
 
@@ -117,6 +118,8 @@ pub enum Command {
     Equiv(equiv::Args),
     /// Take out what cannot matter, prove every step, and print the program that is left
     Opt(opt::Args),
+    /// Make random legal programs from the instruction table
+    Smith(smith::Args),
     /// Find the first instruction at which two runs differ that `tessera run --trace` recorded
     Diff(diff::Args),
     /// Serve an editor: the Language Server Protocol on standard input and output
@@ -151,6 +154,7 @@ impl Command {
             Command::Trace(args) => trace::run(&args, session),
             Command::Equiv(args) => equiv::run(&args, session),
             Command::Opt(args) => opt::run(&args, session),
+            Command::Smith(args) => smith::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Lsp(args) => lsp::run(&args),
             Command::Config(args) => config::run(&args, session),
