@@ -581,7 +581,21 @@ impl Candidate {
         }
     }
 
+    /// The operands behind words, which are there or not.
+    fn worded(&self) -> Vec<Role> {
+        let form = self.op.form(self.shape.form);
+        form.into_iter().flat_map(|f| f.operands()).filter(|o| o.is_worded).map(|o| o.role).collect()
+    }
+
     fn change_attribute(&mut self, random: &mut Random) {
+        if let Some(role) = random.pick(&self.worded()) {
+            let before = self.scalars.len();
+            self.scalars.retain(|s| s.role != role);
+            if self.scalars.len() == before {
+                let scalar = self.scalar(random, role, None);
+                self.scalars.push(scalar);
+            }
+        }
         let info = self.op.info();
         let names = self.op.form(self.shape.form).map_or(info.attrs, |form| info.attrs_of(form));
         let Some(name) = random.pick(names) else { return };
@@ -593,7 +607,10 @@ impl Candidate {
     pub fn walk(&mut self, random: &mut Random, profile: Profile, pool: &[TileType], steps: usize) {
         for _ in 0..steps {
             let mut other = self.clone();
-            other.change(random, profile, pool);
+            // Some attributes ask for other extents, so that one change alone is never legal.
+            for _ in 0..1 + random.below(4) / 2 {
+                other.change(random, profile, pool);
+            }
             if other.bytes(profile) <= MOST_BYTES && other.fault(profile).is_none() {
                 *self = other;
             }

@@ -230,12 +230,18 @@ impl Draft {
     /// A statement of an instruction with its operands by role.
     pub fn push(&mut self, one: &Candidate, operands: &[(Role, ValueId)], results: Vec<ValueId>) -> usize {
         let mut op = Op::new(OpKind::Pto(one.op, one.shape.form), TextForm::Dps, NONE);
-        for role in one.shape.ins.iter().chain(&one.shape.outs) {
+        let written = one.shape.ins.iter().chain(&one.shape.outs);
+        let worded = one.scalars.iter().map(|s| &s.role).filter(|r| !one.shape.ins.contains(r) && !one.shape.outs.contains(r));
+        for role in written.chain(worded) {
             if let Some((_, value)) = operands.iter().find(|(r, _)| r == role) {
                 op.operands.push(Operand { role: *role, arg: Arg::Value(*value), span: NONE, type_span: NONE });
             }
         }
         op.results.extend(results.iter().copied());
+        if !results.is_empty() {
+            // A number is a result in every form of text.
+            op.form = TextForm::Ssa;
+        }
         if one.attrs.iter().next().is_some() {
             op.attrs_mut().known = one.attrs.clone();
         }
@@ -315,6 +321,13 @@ impl Draft {
                 }
             };
             operands.push((role, value));
+        }
+        for scalar in one.scalars.iter().filter(|s| !one.shape.ins.contains(&s.role) && !one.shape.outs.contains(&s.role)) {
+            let value = match (scalar.ty, scalar.value) {
+                (ScalarType::Index, Number::Int(n)) => self.index(n as u64),
+                (ty, value) => self.constant(ty, value),
+            };
+            operands.push((scalar.role, value));
         }
         let stmt = self.push(one, &operands, results);
         for (role, value) in operands {

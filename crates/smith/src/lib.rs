@@ -6,6 +6,7 @@ pub mod candidate;
 mod draft;
 mod illegal;
 mod program;
+pub mod reduce;
 pub mod random;
 mod support;
 

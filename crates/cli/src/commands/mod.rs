@@ -17,6 +17,7 @@ pub mod lsp;
 mod opt;
 mod order;
 pub mod plan;
+mod reduce;
 mod run;
 mod smith;
 mod sweep;
@@ -120,6 +121,8 @@ pub enum Command {
     Opt(opt::Args),
     /// Make random legal programs from the instruction table
     Smith(smith::Args),
+    /// Make a failing program small
+    Reduce(reduce::Args),
     /// Find the first instruction at which two runs differ that `tessera run --trace` recorded
     Diff(diff::Args),
     /// Serve an editor: the Language Server Protocol on standard input and output
@@ -155,6 +158,7 @@ impl Command {
             Command::Equiv(args) => equiv::run(&args, session),
             Command::Opt(args) => opt::run(&args, session),
             Command::Smith(args) => smith::run(&args, session),
+            Command::Reduce(args) => reduce::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Lsp(args) => lsp::run(&args),
             Command::Config(args) => config::run(&args, session),
