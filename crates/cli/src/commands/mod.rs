@@ -20,7 +20,9 @@ mod opt;
 mod order;
 pub mod plan;
 pub mod ptoas;
+mod reduce;
 mod run;
+mod smith;
 mod sweep;
 pub mod trace;
 
@@ -126,6 +128,10 @@ pub enum Command {
     Equiv(equiv::Args),
     /// Remove instructions without effect, prove every step, and print the shorter program
     Opt(opt::Args),
+    /// Make random legal programs from the instruction table
+    Smith(smith::Args),
+    /// Make a failing program small
+    Reduce(reduce::Args),
     /// Find the first instruction at which two runs differ, from files that `tessera run --trace` wrote
     Diff(diff::Args),
     /// Serve an editor: the Language Server Protocol on standard input and output
@@ -181,6 +187,8 @@ impl Command {
             Command::Trace(args) => trace::run(&args, session),
             Command::Equiv(args) => equiv::run(&args, session),
             Command::Opt(args) => opt::run(&args, session),
+            Command::Smith(args) => smith::run(&args, session),
+            Command::Reduce(args) => reduce::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Lsp(args) => lsp::run(&args),
             Command::Config(args) => config::run(&args, session),
