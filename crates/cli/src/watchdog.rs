@@ -5,7 +5,7 @@
 
 use crate::progress::{self, grouped};
 use crate::session::UNDECIDED;
-use crate::{limits, output};
+use crate::{interrupt, limits, output};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -67,6 +67,7 @@ pub fn start(bounds: Bounds) {
         loop {
             std::thread::sleep(EVERY);
             if let Some(met) = met(bounds, begun) {
+                interrupt::stop();
                 let _held = output::abandon();
                 let _ = writeln!(std::io::stderr(), "{}error: {met}", progress::erase());
                 std::process::exit(UNDECIDED.into());

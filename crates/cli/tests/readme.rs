@@ -24,6 +24,7 @@ fn printed(command: &str, dir: &Path) -> (u8, String) {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     let code = run(words.into_iter().map(OsString::from), &mut session);
     (code, String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())

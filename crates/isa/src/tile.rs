@@ -258,6 +258,22 @@ impl TileType {
         self
     }
 
+    /// The same type in another memory.
+    pub const fn with_location(mut self, loc: Loc) -> Self {
+        self.loc = loc;
+        self
+    }
+
+    /// Whether elements that share a byte adjoin in a column: in DN, ZN and NN; in ND, NZ and ZZ they do in a row
+    /// (isa/today.md 2).
+    pub fn packs_rows(&self) -> bool {
+        match (self.slayout, self.blayout) {
+            (Some(SLayout::ColMajor), _) => true,
+            (Some(SLayout::RowMajor), _) => false,
+            (_, blayout) => blayout == Some(BLayout::ColMajor),
+        }
+    }
+
     /// The same type with this valid region.
     pub fn with_valid(mut self, v_row: Extent, v_col: Extent) -> Self {
         (self.v_row, self.v_col) = (v_row, v_col);

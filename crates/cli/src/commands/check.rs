@@ -1,6 +1,6 @@
 //! `tessera check`: every finding of a program without running it.
 
-use super::{Loaded, load_entry, order};
+use super::{Level, Loaded, load_entry, order};
 use crate::complete::Completed;
 use crate::inputs;
 use crate::policy::{Findings, Policy};
@@ -28,6 +28,8 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name; `all` compares the three. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = targets(), hide_possible_values = true)]
     profile: Option<Target>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// With `--profile all`: list the instructions that every profile takes, too
     #[arg(long)]
     all: bool,
@@ -40,6 +42,8 @@ pub struct Args {
     /// With `--races`: also warn of flags and barriers that order nothing new
     #[arg(long, requires = "races")]
     redundant: bool,
+    #[command(flatten)]
+    level: Level,
     #[command(flatten)]
     order: order::OrderArgs,
     #[command(flatten)]
@@ -146,7 +150,7 @@ fn worse(a: u8, b: u8) -> u8 {
 }
 
 fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Outcome {
-    let loaded = load_entry(session, file, profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, file, profile, args.entry.as_deref())?.at(args.level);
     for name in args.entry.iter().flat_map(|names| names.split(',')).filter(|_| !loaded.program.has_errors()) {
         loaded.known(session, &args.policy, name.trim())?;
     }
@@ -204,7 +208,7 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     // The three readings differ where the text leaves a layout to the profile. The module's own profile is one of the
     // three here, so nothing is overridden.
     let findings = Profile::ALL.map(|p| {
-        let program = Program::read_entry(&bytes, Some(p), args.entry.as_deref());
+        let program = Program::read_as(&bytes, Some(p), args.entry.as_deref(), args.version.dialect.as_deref()).at_level(args.level.level);
         let mut found = args.policy.apply(program.check());
         found.retain(|d| d.rule != "profile-override");
         (program, found)

@@ -32,6 +32,8 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name, for both. Default: each module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The profile of the first program
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile_a: Option<Profile>,

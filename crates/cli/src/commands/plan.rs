@@ -32,6 +32,8 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to place
     #[arg(long, value_name = "F")]
     entry: Option<String>,
@@ -59,11 +61,13 @@ pub struct Args {
     #[arg(long, value_enum, value_name = "F", default_value_t = Format::Human, conflicts_with_all = ["sync", "timeline"])]
     format: Format,
     #[command(flatten)]
+    level: super::Level,
+    #[command(flatten)]
     timeline: timeline::TimelineArgs,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     loaded.legal(session, Format::Human)?;
     if args.sync {
         return synchronise(args, session, &loaded);

@@ -37,6 +37,8 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to run
     #[arg(long, value_name = "F")]
     entry: Option<String>,
@@ -85,6 +87,8 @@ pub struct Args {
     #[arg(long)]
     races: bool,
     #[command(flatten)]
+    level: super::Level,
+    #[command(flatten)]
     order: super::order::OrderArgs,
     #[command(flatten)]
     limits: Limits,
@@ -97,7 +101,7 @@ pub struct Args {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     let Loaded { source, program } = &loaded;
     let found = program.check();
     let is_illegal = found.iter().any(Diagnostic::is_error);
@@ -166,7 +170,7 @@ impl Args {
             Stop::Binding(found) => found.first().map_or(String::new(), |d| d.message.clone()),
         };
         let bytes = session.read_source(&self.file).map_err(|failure| failure.message)?;
-        let program = Program::read_entry(bytes, profile.or(self.profile), self.entry.as_deref());
+        let program = Program::read_as(bytes, profile.or(self.profile), self.entry.as_deref(), session.dialect.as_deref());
         Ok(Case {
             entry: self.entry.clone(),
             blocks: self.blocks,

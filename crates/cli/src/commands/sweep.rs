@@ -35,6 +35,8 @@ pub struct Args {
     /// The profiles of cases that name none. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_delimiter = ',', value_parser = profiles(), hide_possible_values = true)]
     profile: Vec<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// Run part I of N; the parts have no case in common
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(usize, usize)>,
@@ -183,6 +185,7 @@ impl Sweep<'_> {
             stdout: &mut io::sink(),
             stderr: &mut io::sink(),
             color: false,
+            dialect: self.args.version.dialect.clone(),
         };
         let case = found.load(&mut session, profile, self.args.limits.into());
         let key = key(&case, profile, found);
