@@ -51,7 +51,7 @@ impl Emitter<'_> {
     fn step(&mut self, name: &str, op: &Op, pipe: &str, tile: Option<&str>) {
         let split = split(op);
         self.line(&match tile {
-            Some(tile) => format!("{name}<decltype({pipe}), {}, {split}>({pipe}, {tile});", Self::type_of(tile)),
+            Some(tile) => format!("{name}<decltype({pipe}), {}, {split}>({pipe}, {tile});", self.type_of(tile)),
             None => format!("{name}<decltype({pipe}), {split}>({pipe});"),
         });
     }
@@ -156,10 +156,10 @@ impl Emitter<'_> {
     }
 
     /// The type of an expression that is an object, for template arguments.
-    pub(crate) fn type_of(text: &str) -> String {
-        match text.strip_prefix('(') {
-            Some(_) => format!("std::remove_reference_t<decltype({text})>"),
-            None => format!("decltype({text})"),
+    pub(crate) fn type_of(&self, text: &str) -> String {
+        match text.starts_with('(') || self.references.contains(text) {
+            true => format!("std::remove_reference_t<decltype({text})>"),
+            false => format!("decltype({text})"),
         }
     }
 }

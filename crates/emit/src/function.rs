@@ -91,6 +91,7 @@ fn emitter<'a>(
         uses,
         views: HashMap::new(),
         pipes: HashMap::new(),
+        references: HashSet::new(),
         early: Vec::new(),
         needed: needed(func),
         debug_lines: options.debug_lines,
@@ -104,6 +105,7 @@ impl Emitter<'_> {
     fn function(&mut self, part: &Part<'_>, name: String, is_alone: bool) -> Emitted<Function> {
         let original = self.module.funcs.iter().find(|f| f.name == part.name).unwrap_or(self.func);
         let parameters = self.parameters(&part.args)?;
+        self.references = parameters.iter().filter(|p| p.ty.ends_with('&')).map(|p| p.name.clone()).collect();
         let is_kernel = original.is_entry || is_alone && !part.kernel.is_called;
         let result = match self.func.results.as_slice() {
             [] => "void".to_string(),

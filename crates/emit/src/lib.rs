@@ -49,7 +49,7 @@ pub use build::{Built, Function, Kernel, Options, Parameter, build};
 pub use levels::levels;
 
 use names::Names;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Arg, BlockId, CastOp, Core, Def, Fifos, Func, Module, NameId, Op, OpId, OpKind, Type, ValueId};
@@ -115,6 +115,8 @@ struct Emitter<'a> {
     views: HashMap<ValueId, View>,
     /// The pipes of the functions, by the operation that initializes them, and of values.
     pipes: HashMap<OpId, String>,
+    /// The parameters that are references.
+    references: HashSet<String>,
     /// Tiles that TASSIGN binds before their definition, or first of all: they lie there from the start.
     early: Vec<(ValueId, OpId, Arg)>,
     /// By value: whether an operation with an effect depends on it.
@@ -242,7 +244,8 @@ impl<'a> Emitter<'a> {
     }
 
     fn op(&mut self, id: OpId, op: &Op) -> Emitted<()> {
-        if is_pure(op) && !op.results.iter().any(|v| self.needed[v.index()]) {
+        let is_known = |v: &ValueId| matches!(self.ty(*v), Type::Scalar(_)) && self.constants.get(Arg::Value(*v)).is_some();
+        if is_pure(op) && op.results.iter().all(|v| !self.needed[v.index()] || is_known(v)) {
             return Ok(());
         }
         let is_printed = !matches!(op.kind, OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return);
