@@ -3,6 +3,7 @@
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, Type, ValueId};
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AttrValue, Attrs, F32Rounding, Precision};
 use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, FormInfo, Kind, OpInfo, Opcode, Role, Text};
 use tessera_isa::profile::FP_ALIGN;
@@ -79,6 +80,10 @@ impl Emitter<'_> {
             (ScalarType::Int(..) | ScalarType::Index, true) => {
                 let bits = elem.bits().max(8);
                 format!("__builtin_bit_cast({}, static_cast<uint{bits}_t>({text}))", elem.cpp())
+            }
+            // The small floats convert by way of f32.
+            (ScalarType::Float(from), true) if from != Elem::F32 => {
+                format!("static_cast<{}>(static_cast<float>({text}))", elem.cpp())
             }
             _ => format!("static_cast<{}>({text})", elem.cpp()),
         })
@@ -245,10 +250,7 @@ impl Emitter<'_> {
                 None => arrays.push((ty, role.cpp().trim_end_matches(char::is_numeric), vec![item])),
             }
         }
-        Ok(arrays
-            .into_iter()
-            .map(|(ty, name, items)| format!("{ty} {name} = {{{}}};", items.join(", ")))
-            .collect())
+        Ok(arrays.into_iter().map(|(ty, name, items)| format!("{ty} {name} = {{{}}};", items.join(", "))).collect())
     }
 
     /// The scratch tile that a call needs and the text leaves out, as TTRANS does: its type, and an address behind
@@ -272,7 +274,11 @@ impl Emitter<'_> {
             return Ok(Some((words::tile_type(&whole, op.span)?, address)));
         }
         match is_needed {
-            true => Err(cannot(op.span, format!("pto.{opcode} without a tmp tile, for which there is no room,"), "give it a tmp tile")),
+            true => Err(cannot(
+                op.span,
+                format!("pto.{opcode} without a tmp tile, for which there is no room,"),
+                "give it a tmp tile",
+            )),
             false => Ok(None),
         }
     }

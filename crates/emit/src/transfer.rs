@@ -13,7 +13,8 @@ impl Emitter<'_> {
         let stores = opcode.effect(form, Role::Global) == Effect::Write;
         let role = if stores { Role::Src } else { Role::Dst };
         let tile = self.tile(op, role)?;
-        let conv = self.operand(op, role).and_then(|v| if let Type::Conv(conv) = self.ty(v) { Some(*conv) } else { None });
+        let conv =
+            self.operand(op, role).and_then(|v| if let Type::Conv(conv) = self.ty(v) { Some(*conv) } else { None });
         let (global, _) = self.global_operand(op)?;
         let view = match self.ty(global) {
             Type::Ptr(..) if form == Form::Window => {
@@ -131,7 +132,8 @@ impl Emitter<'_> {
             _ => Number::Int(self.constant(fill).ok_or_else(unclear)?.into()),
         };
         let bits = tile.elem.encode(number, Overflow::Infinity) as u64;
-        let bits = u32::try_from(bits).map_err(|_| cannot(op.span, "a pad value of more than 32 bits", "use a tile with pad=zero, max or min"))?;
+        let bits = u32::try_from(bits)
+            .map_err(|_| cannot(op.span, "a pad value of more than 32 bits", "use a tile with pad=zero, max or min"))?;
         let plain = Tile { pad: Pad::Null, ..tile };
         let ty = words::tile_type(&plain, op.span)?.replace("PadValue::Null", &words::custom_pad(bits));
         let alias = self.names.fresh(&format!("{}_padded", self.names.object(dst).to_string()));

@@ -279,6 +279,8 @@ const HEAD: &str = r#"
 #include <functional>
 #include <thread>
 #include <vector>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <pto/pto-inst.hpp>
 
 // Bytes of a file, as a pointer to whatever the kernel wants.
@@ -315,14 +317,36 @@ void LoadConv(ConvT &tile, Buffer &buffer)
     std::memcpy(static_cast<void *>(tile.data()), buffer.bytes.data(), buffer.bytes.size());
 }
 
-void Block(uint32_t block, uint32_t blocks)
+// Each case has a process of its own: bytes that a pointer was handed out to stay defined in a process.
+void Alone(const char *name, void (*run)())
+{
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        int code = 0;
+        try {
+            run();
+        } catch (const std::exception &e) {
+            std::fprintf(stderr, "%s: %s\n", name, e.what());
+        }
+        std::fflush(stdout);
+        _exit(code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) {
+        std::fprintf(stderr, "%s: status %d\n", name, status);
+    }
+}
+
+inline void Block(uint32_t block, uint32_t blocks)
 {
     pto::cpu_sim::set_execution_context(block, 0, 1);
     pto::cpu_sim::pto_model::Current().blockCount = blocks;
 }
 
 // The cube core and two vector cores of a block.
-void OnCores(uint32_t block, uint32_t blocks, const std::function<void()> &cube, const std::function<void()> &vec)
+inline void OnCores(uint32_t block, uint32_t blocks, const std::function<void()> &cube, const std::function<void()> &vec)
 {
     std::exception_ptr errors[3];
     std::vector<std::thread> threads;
@@ -364,13 +388,7 @@ fn compile_part(profile: Profile, part: usize, translations: &[&Translation], sc
     let mut calls = String::new();
     for t in translations {
         code += &t.code;
-        let catch = "catch (const std::exception &e)";
-        writeln!(
-            calls,
-            "    try {{ {0}::Run(); }} {catch} {{ std::fprintf(stderr, \"{0}: %s\\n\", e.what()); }}",
-            t.name
-        )
-        .unwrap();
+        writeln!(calls, "    Alone(\"{0}\", {0}::Run);", t.name).unwrap();
     }
     write!(code, "int main()\n{{\n{calls}    return 0;\n}}\n").unwrap();
     let (source, exe) = (scratch.join(format!("{profile}{part}.cpp")), scratch.join(format!("{profile}{part}.exe")));
