@@ -80,7 +80,7 @@ fn is_pure(op: &Op) -> bool {
 }
 
 /// The values that an operation with an effect depends on; C++ warns about unused variables.
-fn needed(func: &Func) -> Vec<bool> {
+fn needed(func: &Func, uses: &[Vec<OpId>]) -> Vec<bool> {
     let mut needed = vec![false; func.values.len()];
     let mut todo: Vec<ValueId> = func.outputs.clone();
     func.walk(&mut |_, op, _| {
@@ -88,11 +88,29 @@ fn needed(func: &Func) -> Vec<bool> {
             todo.extend(op.values());
         }
     });
+    let text = |op: &Op| op.opcode().map(|o| o.info().text);
     while let Some(value) = todo.pop() {
         if !std::mem::replace(&mut needed[value.index()], true)
-            && let Def::Result(op, _) = func.value(value).def
+            && let Def::Result(id, _) = func.value(value).def
         {
-            todo.extend(func.op(op).values());
+            let op = func.op(id);
+            // The extents of a view of which only windows are used are nowhere in the text.
+            let has_windows_only = uses[value.index()].iter().all(|id| text(func.op(*id)) == Some(Text::Partition));
+            let unused = match text(op) {
+                Some(Text::MakeView) if has_windows_only => Some(0),
+                Some(Text::Partition) if has_windows_only => Some(1),
+                _ => None,
+            };
+            let numbers: Vec<ValueId> = op.values().collect();
+            let Some(half) = unused else {
+                todo.extend(numbers);
+                continue;
+            };
+            let operands: Vec<Arg> = op.operands.iter().filter(|o| o.role == Role::Number).map(|o| o.arg).collect();
+            let (first, second) = operands.split_at(operands.len() / 2);
+            let kept = if half == 0 { second } else { first };
+            todo.extend(kept.iter().filter_map(|arg| arg.value()));
+            todo.extend(op.operand(Role::Global).and_then(|o| o.arg.value()));
         }
     }
     needed

@@ -156,7 +156,7 @@ fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
         wanted.map(|(_, call)| call.as_str()).collect::<Vec<_>>().join(" ")
     };
     if is_mixed {
-        for (core, on, off) in [("cube", "__DAV_CUBE__", "__DAV_VEC__"), ("vec", "__DAV_VEC__", "__DAV_CUBE__")] {
+        for (core, on, off) in [("on_cube", "__DAV_CUBE__", "__DAV_VEC__"), ("on_vector", "__DAV_VEC__", "__DAV_CUBE__")] {
             write!(text, "#undef {off}\n#ifndef {on}\n#define {on}\n#endif\nnamespace {core} {{\n{code}}}\n").unwrap();
         }
         text += "#define __DAV_CUBE__\n";
@@ -165,7 +165,7 @@ fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
         write!(
             text,
             "static void Run()\n{{\n    using namespace pto;\n{before}    for (uint32_t block = 0; block < {blocks}; ++block) {{\n{pipes}        OnCores(block, {blocks}, \
-             [&] {{ using namespace cube; {cube} }}, [&] {{ using namespace vec; {vec} }});\n    }}\n{after}}}\n"
+             [&] {{ using namespace on_cube; {cube} }}, [&] {{ using namespace on_vector; {vec} }});\n    }}\n{after}}}\n"
         )
         .unwrap();
     } else {
@@ -479,6 +479,29 @@ fn programs_give_what_the_simulator_gives() {
     let cases = programs.iter().flat_map(|file| Profile::ALL.map(|p| Case::simulated(file, p))).flatten().collect();
     let (count, skipped) = run_all(cases, "programs");
     assert!(skipped.is_empty() && count >= 10, "{count} cases, skipped {skipped:#?}");
+}
+
+/// The programs of `examples/`, and the programs of other folders (`TESSERA_EMIT_PROGRAMS`), with inputs that are made up.
+#[test]
+fn example_programs_give_what_the_simulator_gives() {
+    if !support::has_compiler("g++") {
+        return;
+    }
+    let given = std::env::var_os("TESSERA_EMIT_PROGRAMS").map(PathBuf::from);
+    let root = support::root().join("../../examples");
+    let folders = given.clone().map_or_else(|| vec![root.clone(), root.join("sync"), root.join("origins")], |dir| vec![dir]);
+    let mut cases = Vec::new();
+    for file in folders.iter().filter(|dir| dir.is_dir()).flat_map(|dir| files(dir)) {
+        if file.extension().is_some_and(|e| e == "pto") {
+            let name = format!("p_{}", file.file_stem().unwrap().to_string_lossy());
+            let text = std::fs::read_to_string(&file).unwrap();
+            cases.extend(Profile::ALL.iter().filter_map(|profile| Case::suggested(&name, &text, *profile)));
+        }
+    }
+    let folder = if given.is_some() { "given" } else { "repository" };
+    let (count, skipped) = run_all(cases, folder);
+    println!("{count} programs, skipped {skipped:#?}");
+    assert!(given.is_some() || (skipped.is_empty() && count >= 40), "{count} programs, skipped {skipped:#?}");
 }
 
 /// Every form of every row, wherever its example is legal.
