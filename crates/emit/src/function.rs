@@ -120,9 +120,9 @@ impl Emitter<'_> {
         // References are C++ only; so is nothing else.
         let is_c = parameters.iter().all(|p| !p.ty.ends_with('&'));
         let qualifiers = match (is_kernel, original.is_private()) {
+            (false, true) => "static AICORE",
             _ if !is_c => "AICORE",
             (true, _) => "extern \"C\" __global__ AICORE",
-            (false, true) => "static AICORE",
             (false, false) => "extern \"C\" AICORE",
         };
         let listed: Vec<String> = parameters.iter().map(|p| declared(&p.ty, &p.name)).collect();

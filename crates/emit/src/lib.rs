@@ -5,11 +5,11 @@
 //! use tessera_isa::profile::Profile;
 //!
 //! let text = "
-//! func.func @twice(%p: !pto.ptr<f32>) {
+//! func.func @twice(%p: memref<16x16xf32>) {
 //!   %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
-//!   pto.tload ins(%p : !pto.ptr<f32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+//!   pto.tload ins(%p : memref<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
 //!   pto.tadd ins(%t, %t : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
-//!   pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%p : !pto.ptr<f32>)
+//!   pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%p : memref<16x16xf32>)
 //!   return
 //! }";
 //! let module = tessera_asm::parse(text, None).module;
