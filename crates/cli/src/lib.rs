@@ -9,6 +9,7 @@ pub mod bind;
 pub mod commands;
 mod complete;
 mod inputs;
+mod interrupt;
 pub mod limits;
 mod memory;
 pub mod output;

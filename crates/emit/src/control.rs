@@ -34,7 +34,7 @@ impl Emitter<'_> {
             Type::Ptr(..) => self.pointer_type(value),
             Type::View(_) | Type::Memref(_) => self.open_type(value),
             Type::Event => Ok("RecordEvent".into()),
-            Type::Opaque(_) | Type::Micro(_) | Type::Vector(..) => {
+            Type::Opaque(_) | Type::Micro(_) | Type::Multi(..) | Type::Vector(..) => {
                 Err(cannot(self.span(value), "this value, which control flow hands on,", "use it in one block"))
             }
         }

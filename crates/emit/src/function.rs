@@ -221,7 +221,7 @@ impl Emitter<'_> {
                     add(name, format!("{object} &"), early().or(address));
                 }
                 Type::Vector(..) => add(name, "MrgSortExecutedNumList &".into(), None),
-                Type::Event | Type::Opaque(_) | Type::Micro(_) => {}
+                Type::Event | Type::Opaque(_) | Type::Micro(_) | Type::Multi(..) => {}
             }
         }
         for value in self.func.outputs.iter().copied().filter(|v| !args.contains(v)) {

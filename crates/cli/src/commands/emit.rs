@@ -20,13 +20,17 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to print, with what it calls. Default: all
     #[arg(long, value_name = "F")]
     entry: Option<String>,
+    #[command(flatten)]
+    level: super::Level,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     loaded.legal(session, Format::Human)?;
     if let Some(name) = args.entry.as_deref() {
         loaded.known(session, &crate::policy::Policy::plain(Format::Human), name)?;
