@@ -83,6 +83,7 @@ family! { after layout::END;
         forms: &[form!(Plain: Src as read_declared, Index => Dst as view)],
         sigs: &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Any, Pipe::S)],
         rules: rules![ALL SlotIndex "tile-multi"; ALL Program "valid-range";],
+        ids: Ids::new("tile-multi", "tile-multi", "tile-multi"),
         sem: Sem::Binds,
         binds: Some(Bind::Slot),
         text: Text::Slot,
