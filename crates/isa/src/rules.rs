@@ -261,6 +261,10 @@ static RULES: &[Rule] = rules! {
     Error ALL "tile-multi", "a multi-buffer tile has 2 to 16 slots without row_plus_one, and only alloc_multi_tile and multi_tile_get name it, with a slot that it has", "isa/today.md 5.2";
     Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
     Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
+    // Meetings and reads ahead.
+    Error ALL "syncall-mode", "a meeting has operands in soft mode, and none in hard mode", "isa/comm.md 7";
+    Error ALL "syncall-workspace", "the workspace of a meeting is at least 16 i32 in global memory, whose first word is a multiple of the participants", "isa/comm.md 7";
+    Error ALL "async-view", "a view that is read ahead is dense, and has one dimension", "isa/today.md 6.9";
     // Levels (isa/today.md 9).
     Error ALL "level-addr", "level 3: every tile has an address; level 1, 2: none has", "isa/today.md 9";
     Error ALL "level-assign", "level 3: tassign, with the order left to the program; level 1, 2: no tassign", "isa/today.md 9";

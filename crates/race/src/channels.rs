@@ -178,6 +178,11 @@ impl Lines<'_> {
                 let free = usize::try_from(fifo.slots).unwrap_or(usize::MAX).min(waits);
                 std::iter::repeat_n(Needs::new(), free).chain(freed).collect()
             }
+            Line::Meeting { group, .. } => {
+                let sent: Vec<&[EventRef]> = group.cores().iter().map(|core| self.of(*core, line)).collect();
+                let count = sent.iter().map(|sent| sent.len()).min().unwrap_or(0);
+                (0..count).map(|n| sent.iter().filter_map(|sent| sent.get(n).copied()).collect()).collect()
+            }
             Line::Token { id, .. } if self.profile == Profile::A2a3 => {
                 let (plain, meets) = (Line::Token { id, meets: false }, Line::Token { id, meets: true });
                 match core {

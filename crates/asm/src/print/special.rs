@@ -2,7 +2,7 @@
 
 use super::{Printer, is_bare};
 use tessera_ir::{Arg, Op, Operand, ScalarType, Sign, Type};
-use tessera_isa::ops::{Opcode, PipeText, Role, Text};
+use tessera_isa::ops::{Opcode, Order, PipeText, Role, Text};
 use tessera_isa::sem::{Fifo, Sem};
 
 /// The first operand, and the others.
@@ -79,6 +79,16 @@ impl Printer<'_> {
                 if is_usual { self } else { self.text(" : ").result_types(op) }
             }
             Text::Pipe(text) => self.pipe_text(op, opcode, text),
+            Text::Meet => {
+                self.text("(").operands(&op.operands);
+                if !op.operands.is_empty() {
+                    self.text(" : ").operand_types(&op.operands);
+                }
+                let words = op.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
+                let [mode, cores] = [0, 1].map(|n| words.get(n).map_or("", String::as_str));
+                write!(self, ") mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{cores}>");
+                self.attrs(op, opcode)
+            }
             Text::Attributes => self.attrs(op, opcode),
             Text::Hint(_) => {
                 let words = op.attrs.as_deref().map(|a| a.words.join(" ")).unwrap_or_default();
@@ -170,13 +180,30 @@ impl Printer<'_> {
         };
         let shown: Vec<String> =
             words.iter().map(|w| if plain(w) { format!("<{w}>") } else { format!("\"{w}\"") }).collect();
-        if let (Opcode::SyncSet | Opcode::SyncWait, [pipe, ids @ ..]) = (opcode, words) {
+        if let (Some(Order::CoreSet | Order::CoreWait), [pipe, ids @ ..]) = (opcode.order(), words) {
             let ids: String = ids.iter().map(|id| format!(", {id}")).collect();
             write!(self, " <{pipe}>{ids}");
             for operand in &op.operands {
                 self.text(", ").arg(operand.arg);
             }
             return self.attrs(op, opcode);
+        }
+        // The pipe of a buffer is quoted, and a mode may follow (isa/today.md 8.2).
+        let is_buffer = matches!(opcode.order(), Some(Order::Take | Order::Release));
+        if let (true, [pipe, rest @ ..]) = (is_buffer, words)
+            && pipe.starts_with("PIPE_")
+        {
+            write!(self, " \"{pipe}\"");
+            for operand in &op.operands {
+                self.text(", ").arg(operand.arg);
+            }
+            let rest: String = rest.iter().map(|word| format!(", {word}")).collect();
+            return write!(self, "{rest}").attrs(op, opcode);
+        }
+        if let (true, [class, rest @ ..], [operand]) = (is_buffer, words, op.operands.as_slice()) {
+            write!(self, "[#pto.pipe_event_type<{class}>, ").arg(operand.arg);
+            let rest: String = rest.iter().map(|word| format!(", {word}")).collect();
+            return write!(self, "{rest}]").attrs(op, opcode);
         }
         // A computed id stands beside the words (sync.md 2).
         if !shown.is_empty() && !op.operands.is_empty() && op.results.is_empty() {
@@ -192,8 +219,10 @@ impl Printer<'_> {
                 write!(self, "[{}, {}, <{id}>]", class(from), class(to));
                 return self.attrs(op, opcode);
             }
-            (Opcode::GetBuf | Opcode::RlsBuf, [pipe, id]) if is_class(pipe) && plain(id) && op.operands.is_empty() => {
-                write!(self, "[{}, {id}]", class(pipe));
+            (Opcode::GetBuf | Opcode::RlsBuf, [pipe, ids @ ..])
+                if is_class(pipe) && ids.iter().all(plain) && op.operands.is_empty() =>
+            {
+                write!(self, "[{}, {}]", class(pipe), ids.join(", "));
                 return self.attrs(op, opcode);
             }
             // `barrier_sync` takes a class, `barrier` a pipe.

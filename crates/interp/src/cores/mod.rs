@@ -7,9 +7,11 @@
 
 mod fifo;
 mod links;
+mod meeting;
 mod token;
 
-pub use links::{Links, Wait};
+pub use links::{Group, Links, Wait};
+pub use meeting::complete;
 use tessera_kernels::memory::{ArrayAccess, BlockWrites, Memories};
 use tessera_kernels::{Failure, MemoryId};
 
@@ -272,9 +274,10 @@ impl Exec<'_> {
                 let id = self.int(*id);
                 self.give(id, *mode).map(|()| self.observe_order(at, Some(id)))
             }
-            CoreSyncOp::Take { id } => {
+            CoreSyncOp::Meet(meeting) => self.meeting(at, meeting).map(|()| self.observe_order(at, None)),
+            CoreSyncOp::Take { id, crosses } => {
                 let id = self.int(*id);
-                self.take(at, id).map(|()| self.observe_order(at, Some(id)))
+                self.take(at, id, *crosses).map(|()| self.observe_order(at, Some(id)))
             }
         };
         met.map_err(|stop| match stop {

@@ -43,7 +43,7 @@ impl Exec<'_> {
         links.events += 1;
         match (process.core, mode) {
             // Cores of one kind meet, those of this block or of all.
-            (core, 0) | (core @ Some(Core::Vector), 1) if on_a2a3 => {
+            (core, 0) | (core @ Some(Core::Vector), 1) => {
                 give(&mut links.come[place][token], id)?;
                 let kind = usize::from(core == Some(Core::Vector));
                 if (mode == 1 || blocks == 1) && links.have_come(kind, token) {
@@ -62,7 +62,8 @@ impl Exec<'_> {
         Ok(())
     }
 
-    pub(super) fn take(&mut self, at: OpId, id: i64) -> Result<(), Stop> {
+    /// Takes a token; across blocks only one of a meeting.
+    pub(super) fn take(&mut self, at: OpId, id: i64, crosses: bool) -> Result<(), Stop> {
         let process = self.cx.process;
         if process.core.is_none() && !(0..16).contains(&id) {
             return Ok(());
@@ -72,7 +73,8 @@ impl Exec<'_> {
         let (me, place) = (usize::from(process.number), process.place());
         let Some(links) = &mut self.links else { return Ok(()) };
         let taken = match process.core {
-            _ if on_a2a3 && take(&mut links.met[place][token]) => true,
+            _ if (on_a2a3 || crosses) && take(&mut links.met[place][token]) => true,
+            Some(_) if crosses => false,
             // In a process that has all pipes only a meeting holds it up.
             None => links.come[place][token] == 0,
             Some(Core::Cube) if on_a2a3 => {

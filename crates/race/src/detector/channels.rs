@@ -109,6 +109,7 @@ impl<const W: usize> Lines<W> {
                 let Some(number) = self.next(process, line).checked_sub(free) else { return Needs::new() };
                 (line, SmallVec::from_slice(from), number)
             }
+            Line::Meeting { group, .. } => (line, SmallVec::from_slice(group.cores()), self.next(process, line)),
             Line::Token { id, .. } if self.profile == Profile::A2a3 => {
                 let (plain, meets) = (Line::Token { id, meets: false }, Line::Token { id, meets: true });
                 let vectors = [Core::Vector(0), Core::Vector(1)];
@@ -159,6 +160,7 @@ impl<const W: usize> Lines<W> {
                 (Dir::V2c, split) => to(self.vectors(split), line),
                 _ => to(&[Core::Cube], line),
             },
+            Line::Meeting { group, .. } => to(group.cores(), line),
             Line::Token { id, meets } => {
                 let named = |id: i64| Line::Token { id, meets };
                 let vectors = [Core::Vector(0), Core::Vector(1)];

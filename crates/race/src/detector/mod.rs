@@ -468,9 +468,19 @@ impl<const W: usize> Detector<W> {
                     return;
                 }
                 let point = pipes.point(op, turns);
-                match sets {
-                    true => self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets }),
-                    false => self.receive(process, point, *pipe, Line::Token { id, meets: false }),
+                match (ordered.crosses, sets) {
+                    (Some(group), true) => self.send(process, point, *pipe, Line::Meeting { group, id }),
+                    (Some(group), false) => self.receive(process, point, *pipe, Line::Meeting { group, id }),
+                    (None, true) => self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets }),
+                    (None, false) => self.receive(process, point, *pipe, Line::Token { id, meets: false }),
+                }
+            }
+            SyncOp::Meet(group) => {
+                if group.cores().contains(&own.core) {
+                    let (first, second) = (pipes.point(op, turns), pipes.point(op, turns));
+                    let line = Line::Meeting { group: *group, id: -1 };
+                    self.send(process, first, Pipe::S, line);
+                    self.receive(process, second, Pipe::S, line);
                 }
             }
             SyncOp::Nothing => {}

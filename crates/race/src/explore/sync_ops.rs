@@ -84,6 +84,13 @@ impl<'a> PathWalk<'a> {
                     self.event(id, *pipe, Kind::Barrier, &[]);
                 }
             }
+            SyncOp::Meet(group) => {
+                if group.cores().contains(&self.subject.core) {
+                    let line = Line::Meeting { group: *group, id: -1 };
+                    self.event(id, Some(Pipe::S), Kind::Send(line), &[]);
+                    self.event(id, Some(Pipe::S), Kind::Receive(line), &[]);
+                }
+            }
             SyncOp::Nothing => {}
             SyncOp::Wrong(misuse) => match ordering.ends() {
                 // A flag that is wrong has an id all the same.
@@ -216,7 +223,10 @@ impl<'a> PathWalk<'a> {
         let Some(id) = id.known() else {
             return Err(Undecided::at(op.span, format!("the id of {} is not known", op.kind.name())));
         };
-        let line = Line::Token { id, meets: ordering.meets() };
+        let line = match ordering.crosses_blocks() {
+            true => Line::Meeting { group: ordering.group(), id },
+            false => Line::Token { id, meets: ordering.meets() },
+        };
         self.event(at, Some(pipe), if sets { Kind::Send(line) } else { Kind::Receive(line) }, &[]);
         Ok(())
     }
