@@ -9,6 +9,7 @@
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 
 pub mod cores;
+pub mod dialect;
 pub mod edges;
 pub mod fifo;
 pub mod float;
@@ -23,6 +24,7 @@ mod verify;
 pub mod view;
 
 pub use cores::{Core, Runs};
+pub use dialect::Dialect;
 pub use fifo::{Fifo, FifoId, Fifos};
 pub use func::{Block, Def, Func, Value};
 pub use loc::{Loc, LocId, Locs, Place};
@@ -91,6 +93,11 @@ pub struct Module {
     pub has_wrapper: bool,
     /// The module attribute `pto.target_arch` or `pto.device-spec`, with its place.
     pub target: Option<(Profile, Span)>,
+    /// The version of the text: stated, else what it has of one version only. Unstated text has none
+    /// (isa/today.md 1).
+    pub dialect: Option<Dialect>,
+    /// The profile on which its types were compared.
+    pub profile: Option<Profile>,
     /// The level whose rules are asked (isa/today.md 9): 1, 2 or 3, of the attribute `pto.level` or the caller.
     pub level: Option<u8>,
     /// Other module attributes, as written, in order.

@@ -127,9 +127,18 @@ pub struct Access {
     pub adds: bool,
     /// Whether these are the exact bytes, not an upper bound.
     pub exact: bool,
+    /// Whether they are touched if every row and column is valid, which a run decides.
+    pub if_valid: bool,
     /// The operand, for messages, and its first byte.
     pub role: Role,
     pub start: i64,
+}
+
+impl Access {
+    /// Whether the bytes are touched, at least where every row is valid.
+    pub fn is_definite(&self) -> bool {
+        self.exact || self.if_valid
+    }
 }
 
 /// A flag of a process.

@@ -6,6 +6,7 @@ use super::flow::set_types;
 use super::inst::{Signature, Written};
 use super::special::Draft;
 use super::{Parser, Raws, Res, Results, Types};
+use crate::dialect::Part;
 use crate::lex::Tok;
 use crate::sink::shown;
 use crate::words::{self, Pto};
@@ -140,6 +141,7 @@ impl Parser<'_> {
             return outcome;
         }
         if let Some(mnemonic) = name.strip_prefix("pto.") {
+            self.mark(Part::Operation, mnemonic, g.name_span);
             match words::pto(mnemonic) {
                 Some(Pto::Table(op)) if op.info().text != Text::Forms => {
                     return self.generic_special(results, op, g);

@@ -6,6 +6,7 @@ use super::attr::{Attr, Entry};
 use super::flow::set_types;
 use super::names::rank_of;
 use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types};
+use crate::dialect::{Part, shape};
 use crate::lex::Tok;
 use crate::print::print_type;
 use crate::sink::shown;
@@ -97,7 +98,7 @@ impl Parser<'_> {
             Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
             Text::Attributes | Text::Ignored => {}
             _ => {
-                self.synchronisation(&mut draft)?;
+                self.synchronisation(&mut draft, opcode)?;
                 // A token of another core is no value.
                 if matches!(opcode.info().sem, Sem::Orders(Order::CoreSet | Order::CoreWait)) {
                     draft.types.clear();
@@ -363,6 +364,9 @@ impl Parser<'_> {
         set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![from]);
         self.write_rank(draft);
         let written = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
+        if written.is_none() {
+            self.mark(Part::Shape, shape::UNTYPED_PARTITION, from.1);
+        }
         let numbers: Vec<Raw> =
             draft.operands.iter().filter(|(r, _)| *r == Role::Number).map(|(_, raw)| *raw).collect();
         let rank = numbers.len() / 2;

@@ -132,11 +132,7 @@ pub(super) fn multi(body: Piece<'_>, fields: &mut Fields) -> Res<Type> {
 /// The type of a tile whose extents count pairs, in elements: along columns in ND, NZ and ZZ, else along rows
 /// (isa/today.md 2).
 fn in_elements(body: Piece<'_>, mut tile: TileType) -> Res<TileType> {
-    let by_rows = match (tile.slayout, tile.blayout) {
-        (Some(SLayout::ColMajor), _) => true,
-        (Some(SLayout::RowMajor), _) => false,
-        (_, blayout) => blayout == Some(BLayout::ColMajor),
-    };
+    let by_rows = tile.packs_rows();
     let (declared, valid) = if by_rows { (&mut tile.rows, &mut tile.v_row) } else { (&mut tile.cols, &mut tile.v_col) };
     *declared = declared.saturating_mul(2);
     match valid {

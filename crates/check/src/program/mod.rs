@@ -9,6 +9,7 @@
 //! Each operation reports a rule once, with the first iteration at which it is broken.
 
 mod alias;
+mod contents;
 mod cores;
 mod fifos;
 mod global;

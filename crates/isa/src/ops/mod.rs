@@ -13,6 +13,7 @@ mod elementwise;
 mod irregular;
 mod matrix;
 mod memory;
+mod mx;
 mod names;
 mod operand;
 mod order;
@@ -38,7 +39,7 @@ mod ttrans;
 mod vector;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
-pub use names::{DECLARED, other, others, why_not};
+pub use names::{DECLARED, UNKNOWN_OP, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};
@@ -262,6 +263,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         matrix::ROWS,
         irregular::ROWS,
         partial::ROWS,
+        mx::ROWS,
         memory::ROWS,
         pipes::ROWS,
         cpp_only::ROWS,

@@ -176,7 +176,7 @@ family! { after layout::END;
     WaitFlag => plain!("wait_flag" [] Orders(Order::Wait) AsWritten "Order between two pipes.");
     RecordEvent => plain!("record_event" [] Orders(Order::Record) AsWritten "Order between pipes.");
     WaitEvent => plain!("wait_event" [] Orders(Order::Await) AsWritten "Order between pipes.");
-    Barrier => plain!("barrier" [] Orders(Order::Barrier) AsWritten "All pipes finish before the next instruction.",
+    Barrier => plain!("barrier" [] Orders(Order::Barrier) AsWritten "The named pipe, or every pipe with PIPE_ALL, finishes what it has begun before it begins what follows.",
         aliases: &["pipe_barrier", "barrier_sync"]);
     Tsync => plain!("tsync" ["TSYNC"] Orders(Order::Events) AsWritten "Wait for events.");
     GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");

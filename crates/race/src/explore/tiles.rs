@@ -8,7 +8,7 @@ use crate::trace::{Access, Flag, Kind, Place, Root};
 use smallvec::SmallVec;
 use std::rc::Rc;
 use tessera_absint::{Analysis, Tiles, Val};
-use tessera_ir::{Op, OpId};
+use tessera_ir::{Op, OpId, Type};
 use tessera_isa::inst::Inst;
 use tessera_isa::ops::{Effect, Form as OpForm, Opcode, Phase, Phases, Pipe, Role};
 use tessera_isa::sem::{Rect, Sem, stored};
@@ -61,7 +61,18 @@ impl PathWalk<'_> {
         let prints = matches!(opcode.info().sem, Sem::Prints);
         let adds = inst.attrs.adds()
             || inst.attrs.scatter_atomic().is_some_and(|a| a == tessera_isa::inst::ScatterAtomic::Add);
-        let parts = self.parts(inst, operands);
+        let mut parts = self.parts(inst, operands);
+        // Counts in a vector are scalars: they lie in no memory.
+        let is_vector = |role: Role| {
+            let value = op.operand(role).and_then(|o| o.arg.value());
+            value.is_some_and(|v| matches!(self.state.ty(v), Type::Vector(..)))
+        };
+        let counts = |part: &footprint::OperandFootprint| {
+            part.tile.and_then(|n| operands.get(n)).is_some_and(|(role, _)| is_vector(*role))
+        };
+        if parts.iter().any(counts) {
+            parts = parts.iter().filter(|part| !counts(part)).cloned().collect();
+        }
         let touched = Touched { parts, adds, pipe: inst.pipe() };
         let accesses = self.accesses(&touched, operands, view.as_ref());
         let pipe = touched.pipe;
@@ -164,7 +175,8 @@ impl PathWalk<'_> {
             }
             let set = self.sets.of(&place, &part.ranges);
             let adds = touched.adds && on_view;
-            accesses.push(Access { set, writes: part.writes, adds, exact: part.exact, role, start: place.at.byte() });
+            let (writes, exact, if_valid, start) = (part.writes, part.exact, part.if_valid, place.at.byte());
+            accesses.push(Access { set, writes, adds, exact, if_valid, role, start });
         }
         accesses
     }
@@ -181,7 +193,7 @@ impl PathWalk<'_> {
             }
         };
         let ranges = footprint::rect_ranges(&arg.layout, arg.tile.elem.bits().into(), rect);
-        vec![footprint::OperandFootprint { tile: Some(0), core: 0, ranges: ranges.into(), writes: false, exact }]
+        vec![footprint::OperandFootprint { tile: Some(0), core: 0, ranges: ranges.into(), writes: false, exact, if_valid: false }]
     }
 }
 
