@@ -241,6 +241,8 @@ pub struct Push {
     /// `gm_slot_buffer`.
     pub global: Option<GlobalSlot>,
     pub cache: usize,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
 }
 
 #[derive(Debug)]
@@ -256,6 +258,8 @@ pub struct Pop {
     /// Tiles that may be views of a popped one.
     pub views: Vec<TileId>,
     pub cache: usize,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
 }
 
 #[derive(Debug)]
@@ -264,8 +268,8 @@ pub enum CoreSyncOp {
     Pop(Pop),
     Free { channel: usize },
     // `sync.set` and `sync.wait`.
-    Give { id: Int, mode: i128 },
-    Take { id: Int, crosses: bool },
+    Give { id: Int, mode: i128, is_wide: bool },
+    Take { id: Int, crosses: bool, is_wide: bool },
     // `syncall`.
     Meet(Meeting),
 }

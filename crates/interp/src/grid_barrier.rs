@@ -6,7 +6,7 @@ use super::block_merge::BlockMerge;
 use super::blocks::{self, BlockResult, Buffer, left_by};
 use super::cores::{Cores, Group, complete};
 use super::step::Context;
-use tessera_ir::Func;
+use tessera_ir::{Func, Module};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{Opcode, Order};
 use tessera_isa::profile::Profile;
@@ -14,9 +14,9 @@ use tessera_kernels::memory::{ArrayAccess, Memories, Memory};
 use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
 /// Whether blocks of the function may meet at a grid barrier.
-pub(super) fn is_met(func: &Func, profile: Profile) -> bool {
+pub(super) fn is_met(module: &Module, func: &Func, profile: Profile) -> bool {
     func.ops.iter().any(|op| {
-        let mode = op.opcode().map_or(2, |opcode| opcode.ffts_mode(profile, op.known_attrs()));
+        let mode = op.opcode().map_or(2, |opcode| opcode.ffts_mode(op.is_wide_token(module, profile), op.known_attrs()));
         op.token().is_some() && mode == 0 || op.opcode().and_then(Opcode::order) == Some(Order::Meet)
     })
 }

@@ -51,6 +51,8 @@ pub struct SyncOpSite<'a> {
     pub order: Order,
     pub core: Core,
     pub profile: Profile,
+    /// Whether a token is as on a2a3 ([`Op::is_wide_token`]).
+    pub wide: bool,
 }
 
 impl<'a> SyncOpSite<'a> {
@@ -112,7 +114,7 @@ impl<'a> SyncOpSite<'a> {
                 Some(Ordered::One(pipe)) => {
                     let sets = self.order == Order::CoreSet;
                     // On a2a3 the whole core waits.
-                    let holds_all = !sets && (self.profile == Profile::A2a3 || self.crosses_blocks());
+                    let holds_all = !sets && (self.wide || self.crosses_blocks());
                     SyncOp::Token { pipe: if holds_all { Pipe::S } else { pipe }, sets }
                 }
                 _ => {
@@ -220,7 +222,7 @@ impl<'a> SyncOpSite<'a> {
         if let Some(found) = self.wrong_mode() {
             return Some(found);
         }
-        let small = self.profile == Profile::A2a3 || matches!(self.core, Core::Vector(_)) || self.crosses_blocks();
+        let small = self.wide || matches!(self.core, Core::Vector(_)) || self.crosses_blocks();
         let limit = if small { 16 } else { 32 };
         if (0..limit).contains(&id) {
             return None;
@@ -251,7 +253,7 @@ impl<'a> SyncOpSite<'a> {
 
     /// Whether a token stands for a meeting of cores of one kind (sync.md 5, `ffts_mode`).
     pub fn meets(&self) -> bool {
-        let mode = self.op.opcode().map_or(2, |opcode| opcode.ffts_mode(self.profile, self.op.known_attrs()));
+        let mode = self.op.opcode().map_or(2, |opcode| opcode.ffts_mode(self.wide, self.op.known_attrs()));
         self.order == Order::CoreSet && (mode == 0 || mode == 1 && self.core != Core::Cube)
     }
 

@@ -183,8 +183,9 @@ impl Group {
 /// The kinds of tokens between cores (sync.md 5, isa/structure.md 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// `sync.set` and `sync.wait` of an id, and whether the set stands for a meeting of cores of one kind.
-    Token { id: i64, meets: bool },
+    /// `sync.set` and `sync.wait` of an id, whether the set stands for a meeting of cores of one kind, and whether it is as
+    /// on a2a3 (isa/today.md 8.3).
+    Token { id: i64, meets: bool, wide: bool },
     /// A meeting of a group of cores, with an id.
     Meeting { group: Group, id: i64 },
     /// Tiles that were pushed.

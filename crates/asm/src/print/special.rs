@@ -107,29 +107,35 @@ impl Printer<'_> {
 
     /// `{…}(operands) -> T`, or `(operands) {…} -> T` where tiles move (isa/structure.md 5).
     fn pipe_text(&mut self, op: &Op, opcode: Opcode, text: PipeText) -> &mut Self {
+        // The vector core that runs it stands behind the attributes (isa/today.md 7.1).
+        let split = op.operands.iter().position(|o| o.role == Role::Number).unwrap_or(op.operands.len());
+        let (operands, sub_block) = op.operands.split_at(split);
         if text.attrs_first {
             self.attrs(op, opcode);
         }
-        if !op.operands.is_empty() && text.worded {
-            self.text(" (").list(&op.operands, |p, o| {
+        if !operands.is_empty() && text.worded {
+            self.text(" (").list(operands, |p, o| {
                 let word = text.operands.iter().find(|(role, ..)| *role == o.role).map_or("", |(_, word, _)| word);
                 write!(p, "{word} = ").arg(o.arg).text(" : ").arg_type(o.arg)
             });
             self.text(")");
-        } else if !op.operands.is_empty() {
+        } else if !operands.is_empty() {
             if matches!(opcode.info().sem, Sem::Fifo(Fifo::Initialize(_))) {
-                self.text("(").list(&op.operands, |p, o| p.arg(o.arg).text(" : ").arg_type(o.arg)).text(")");
+                self.text("(").list(operands, |p, o| p.arg(o.arg).text(" : ").arg_type(o.arg)).text(")");
                 return if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) };
             }
-            self.text("(").operands(&op.operands);
+            self.text("(").operands(operands);
             // Extents have no types in the text.
-            if !op.operands.iter().all(|o| matches!(o.role, Role::ValidRow | Role::ValidCol)) {
-                self.text(" : ").operand_types(&op.operands);
+            if !operands.iter().all(|o| matches!(o.role, Role::ValidRow | Role::ValidCol)) {
+                self.text(" : ").operand_types(operands);
             }
             self.text(")");
         }
         if !text.attrs_first {
             self.attrs(op, opcode);
+        }
+        if !sub_block.is_empty() {
+            self.text(" aiv_subblockid(").operands(sub_block).text(")");
         }
         if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) }
     }

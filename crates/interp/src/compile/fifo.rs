@@ -116,6 +116,7 @@ impl Compiler<'_> {
                     stage: *self.stages[channel].get(number).ok_or_else(|| internal_error("a push has no stage"))?,
                     global,
                     cache,
+                    sub_block: self.role(op, Role::Number)?,
                 })
             }
             Part::Pop(_) => {
@@ -133,6 +134,7 @@ impl Compiler<'_> {
                     global,
                     views: self.views_of(made)?,
                     cache,
+                    sub_block: self.role(op, Role::Number)?,
                 })
             }
             _ => CoreSyncOp::Free { channel },
@@ -177,9 +179,10 @@ impl Compiler<'_> {
     /// `sync.set` and `sync.wait`: in a process that is not split they order its own pipes, unless all blocks meet there.
     pub(super) fn token(&mut self, id: OpId, op: &Op, opcode: Opcode, code: &mut Vec<Code>) -> Result<(), Failure> {
         let Some((_, id_of)) = op.token() else { return Ok(()) };
-        let mode = opcode.ffts_mode(self.profile, op.known_attrs());
+        let is_wide = op.is_wide_token(self.module, self.profile);
+        let mode = opcode.ffts_mode(is_wide, op.known_attrs());
         let takes = matches!(opcode.info().sem, Sem::Orders(Order::CoreWait));
-        let is_met = grid_barrier::is_met(self.func, self.profile) && (takes || mode == 0);
+        let is_met = grid_barrier::is_met(self.module, self.func, self.profile) && (takes || mode == 0);
         if self.process.core.is_none() && !is_met {
             if self.observed {
                 code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
@@ -190,7 +193,7 @@ impl Compiler<'_> {
             Arg::Int(v) => Int::Imm(v),
             value => self.int(op, value)?,
         };
-        let meet = if takes { CoreSyncOp::Take { id: token, crosses: opcode.crosses_blocks() } } else { CoreSyncOp::Give { id: token, mode } };
+        let meet = if takes { CoreSyncOp::Take { id: token, crosses: opcode.crosses_blocks(), is_wide } } else { CoreSyncOp::Give { id: token, mode, is_wide } };
         code.push(Code::CoreSyncOp(id, Box::new(meet)));
         Ok(())
     }

@@ -162,10 +162,10 @@ impl Opcode {
 
     /// The cores that a token is for: 2 those of the other kind in the block, 1 both vector cores, 0 all of one kind in
     /// all blocks (sync.md 5).
-    pub fn ffts_mode(self, profile: Profile, attrs: &Attrs) -> i128 {
+    pub fn ffts_mode(self, is_wide: bool, attrs: &Attrs) -> i128 {
         match self {
             _ if self.crosses_blocks() => 0,
-            Opcode::SyncSet if profile == Profile::A2a3 => attrs.int(AttrName::FftsMode).unwrap_or(2),
+            Opcode::SyncSet if is_wide => attrs.int(AttrName::FftsMode).unwrap_or(2),
             _ => 2,
         }
     }

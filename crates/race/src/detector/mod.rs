@@ -448,7 +448,7 @@ impl<const W: usize> Detector<W> {
                 self.next(process, point, act);
             }
             SyncOp::Token { pipe, sets } => {
-                let small = text.profile == Profile::A2a3 || matches!(own.core, Core::Vector(_));
+                let small = ordered.wide || ordered.crosses.is_some() || matches!(own.core, Core::Vector(_));
                 let Some(id) = id else { return };
                 if !(0..if small { 16 } else { 32 }).contains(&id) {
                     self.told.wrong_id(process, op, turns, id);
@@ -471,8 +471,8 @@ impl<const W: usize> Detector<W> {
                 match (ordered.crosses, sets) {
                     (Some(group), true) => self.send(process, point, *pipe, Line::Meeting { group, id }),
                     (Some(group), false) => self.receive(process, point, *pipe, Line::Meeting { group, id }),
-                    (None, true) => self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets }),
-                    (None, false) => self.receive(process, point, *pipe, Line::Token { id, meets: false }),
+                    (None, true) => self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets, wide: ordered.wide }),
+                    (None, false) => self.receive(process, point, *pipe, Line::Token { id, meets: false, wide: ordered.wide }),
                 }
             }
             SyncOp::Meet(group) => {
