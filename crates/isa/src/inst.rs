@@ -355,7 +355,18 @@ impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false, finds_scratch: false }
+        Inst {
+            op,
+            form,
+            profile,
+            tiles,
+            scalars,
+            attrs,
+            conv: None,
+            global: None,
+            makes_dst: false,
+            finds_scratch: false,
+        }
     }
 
     /// The tile operand with this role.
@@ -429,7 +440,11 @@ impl Inst {
     /// 0 × 0, and no source tile has a valid element.
     pub fn is_empty(&self) -> bool {
         let info = self.op.info();
-        if info.expands || !info.sem.computes() || info.binds.is_some_and(|bind| bind != Bind::InPlace) || self.conv.is_some() {
+        if info.expands
+            || !info.sem.computes()
+            || info.binds.is_some_and(|bind| bind != Bind::InPlace)
+            || self.conv.is_some()
+        {
             return false;
         }
         let effect = |arg: &TileArg| self.op.effect(self.form, arg.role);
