@@ -66,6 +66,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: force_color || is_terminal && !no_color,
+        dialect: None,
     };
     let mut code = run(args, &mut session);
     if let Err(error) = stdout.flush() {

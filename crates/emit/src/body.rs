@@ -77,6 +77,7 @@ impl Emitter<'_> {
     pub(crate) fn pto(&mut self, id: OpId, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         match opcode.info().text {
             Text::Alloc => self.alloc(op),
+            Text::Slot => self.slot(op, opcode),
             Text::Assign => self.assign(id, op),
             Text::SetValid => {
                 let tile = self.tile(op, Role::Tile)?;
@@ -135,6 +136,9 @@ impl Emitter<'_> {
 
     fn alloc(&mut self, op: &Op) -> Emitted<()> {
         let tile = self.result(op)?;
+        if self.ty(tile).slots().is_some() {
+            return self.alloc_slots(op, tile);
+        }
         self.declare(tile)?;
         let name = self.names.object(tile).to_string();
         match op.operand(Role::Addr) {
@@ -142,6 +146,27 @@ impl Emitter<'_> {
             None => self.place(tile),
         }
         self.set_valid(&name, op);
+        Ok(())
+    }
+
+    /// A multi-buffer tile is the address of its first slot.
+    fn alloc_slots(&mut self, op: &Op, tiles: ValueId) -> Emitted<()> {
+        let planned = || self.placement.slot(tiles).map(|slot| format!("{:#x}", slot.addr));
+        let address = op.operand(Role::Addr).map(|addr| self.address(addr.arg)).or_else(planned);
+        let Some(address) = address else {
+            return Err(cannot(op.span, "a multi-buffer tile without a place", "write an address"));
+        };
+        self.line(&format!("const uint64_t {} = {address};", self.names.object(tiles)));
+        Ok(())
+    }
+
+    /// One of the tiles of a multi-buffer tile.
+    fn slot(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
+        let (tiles, index) = (self.tile(op, Role::Src)?, self.index(op, Role::Index));
+        let slot = self.result(op)?;
+        self.begin_results(op, opcode)?;
+        let bytes = self.ty(slot).on(self.profile).map_or(0, |tile| tile.bytes());
+        self.line(&format!("TASSIGN({}, {tiles} + {index} * {bytes});", self.names.object(slot)));
         Ok(())
     }
 

@@ -93,7 +93,7 @@ impl Emitter<'_> {
             // Its first value says it.
             Type::View(_) | Type::Memref(_) => Ok("auto".into()),
             Type::Event => Ok("RecordEvent".into()),
-            Type::Opaque(_) | Type::Micro(_) | Type::Vector(..) => {
+            Type::Opaque(_) | Type::Micro(_) | Type::Multi(..) | Type::Vector(..) => {
                 Err(cannot(self.span(value), "this value, which control flow hands on,", "use it in one block"))
             }
         }

@@ -281,7 +281,7 @@ impl Emitter<'_> {
     }
 
     /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.
-    fn begin_results(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
+    pub(crate) fn begin_results(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
         for value in op.results.iter().copied() {
             if matches!(self.ty(value), Type::Vector(..)) {
                 self.counts(value);

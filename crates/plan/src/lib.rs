@@ -167,7 +167,7 @@ pub fn plan_with(
     let lives = life::lives(func, &points, &flow);
     let mut placement = Placement { points, ..Placement::unplaced(func) };
     let mut scales = scales::Scales::new(&lives, &flow.scales);
-    for life in lives.iter().filter(|l| l.manual.is_none()) {
+    for life in lives.iter().filter(|l| l.manual.is_none() && !l.is_scratch) {
         if let Some(op) = life.fresh {
             placement.fresh[op.index()].push(life.value);
         }
@@ -244,7 +244,9 @@ fn place_memory(
         })?;
         let slot = life.at(addr);
         high = high.max(slot.limit());
-        placement.tiles[life.value.index()] = Some(slot);
+        if !life.is_scratch {
+            placement.tiles[life.value.index()] = Some(slot);
+        }
     }
     placement.high_water[loc as usize] = high;
     Ok(())

@@ -18,13 +18,17 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to print
     #[arg(long, value_name = "F")]
     entry: Option<String>,
+    #[command(flatten)]
+    level: super::Level,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     loaded.legal(session, Format::Human)?;
     let code = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         Ok(tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile())?)
