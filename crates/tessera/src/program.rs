@@ -31,7 +31,7 @@ pub use extents::Extents;
 pub use inputs::{Content, From, InputError, Inputs, Setting};
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
-pub use sync::{SyncPlace, SyncRow, Synced};
+pub use sync::{SyncPlace, SyncRow, Synced, fallbacks};
 pub use tessera_check::Portability;
 pub use tessera_interp::{Input, Limits, Outcome, PrintedValue, Progress, TileData};
 pub use tessera_plan::Placement;

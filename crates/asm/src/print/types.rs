@@ -124,7 +124,8 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
         Type::Conv(c) => write_conv(out, c),
         Type::Multi(slot, count) => {
             let _ = out.write_str("!pto.multi_tile_buf<");
-            write_tile(out, slot, tile == super::TILE);
+            let in_dialect = tile == super::TILE;
+            write_tile(out, slot, if in_dialect { slot.elem.mlir() } else { slot.elem.name() }, in_dialect);
             write!(out, ", count={count}>")
         }
         Type::Ptr(elem, None) => write!(out, "!pto.ptr<{}>", elem.mlir()),

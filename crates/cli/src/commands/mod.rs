@@ -2,6 +2,7 @@
 
 mod bench;
 mod bisect;
+mod build;
 mod check;
 mod completions;
 mod config;
@@ -20,6 +21,7 @@ mod migrate;
 mod opt;
 mod order;
 pub mod plan;
+pub mod ptoas;
 pub mod reduce;
 mod run;
 mod serve;
@@ -119,7 +121,9 @@ pub enum Command {
     Bench(bench::Args),
     /// Run a small program on every profile and show what it does
     Demo(demo::Args),
-    /// Print a program as C++ that calls the intrinsics
+    /// Make C++ for the vendor's compiler: placed, ordered, checked
+    Build(build::Args),
+    /// Print a program as C++ that calls the intrinsics, in the order that it has
     Emit(emit::Args),
     /// Show where an element comes from, or everywhere an input element goes
     Trace(trace::Args),
@@ -190,6 +194,7 @@ impl Command {
             Command::Plan(args) => plan::run(&args, session),
             Command::Bench(args) => bench::run(&args, session),
             Command::Demo(args) => demo::run(&args, session),
+            Command::Build(args) => build::run(&args, session),
             Command::Emit(args) => emit::run(&args, session),
             Command::Trace(args) => trace::run(&args, session),
             Command::Equiv(args) => equiv::run(&args, session),

@@ -146,6 +146,11 @@ pub fn insert(module: &mut Module, func: &Func, profile: Profile, placement: &Pl
     }
 }
 
+/// Inserts a barrier of all pipes before every instruction that another one may precede.
+pub fn insert_barriers(module: &mut Module, func: &Func, profile: Profile, placement: &Placement) -> SyncPlan {
+    serial::insert(module, func, profile, placement)
+}
+
 /// Inserts what the paths of the program need, and nothing else.
 fn least(
     module: &mut Module,

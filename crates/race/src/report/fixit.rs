@@ -162,7 +162,7 @@ impl Reporter<'_> {
         for event in &trace.events {
             let flag = |n: u32| match &trace.flags[n as usize] {
                 Flag::Pipes(from, to, _) => Some((*from, *to)),
-                Flag::Cores(_) => None,
+                Flag::Cores(_) | Flag::Inner(..) => None,
             };
             let end = match event.kind {
                 Kind::Set(n) => flag(n).map(|ends| (ends, true)),

@@ -96,7 +96,7 @@ impl Search<'_> {
             return false;
         }
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
-        let text = tessera_asm::print(&Parsed { module, diagnostics, trivia, functions });
+        let text = tessera_asm::print(&Parsed { module, diagnostics, trivia, functions, marks: Vec::new() });
         if text == **self.current.source() {
             return false;
         }

@@ -200,6 +200,46 @@ impl Kernel {
     }
 }
 
+impl Program {
+    /// The program with an allocation for every tile, so that each can have an address: tiles that instructions make as
+    /// results are allocated before them.
+    pub fn with_allocations(&self) -> Result<Program> {
+        let module = self.module();
+        let makes = |func: &Func, op: &Op| {
+            let is_tile = |v: &ValueId| module.types.get(func.value(*v).ty).is_tile();
+            let is_alloc = op.opcode().is_some_and(|o| o.info().forms.is_empty());
+            matches!(op.kind, OpKind::Pto(..)) && op.form != TextForm::Dps && !is_alloc && op.results.iter().any(is_tile)
+        };
+        match module.funcs.iter().any(|func| func.ops.iter().any(|op| makes(func, op))) {
+            true => Program::read(self.text(Some(TextForm::Dps)), Some(self.profile())).sound(),
+            false => Ok(self.clone()),
+        }
+    }
+
+    /// The text of the program with these functions in place of its own, every tile at its address. Functions that were
+    /// made sections of one, which the last part says, are taken apart again.
+    pub fn with_functions(&self, mut module: Module, functions: Vec<(Func, Placement, bool)>) -> String {
+        let called: HashSet<NameId> = module.funcs.iter().flat_map(Func::callees).collect();
+        let mut names: HashSet<NameId> = HashSet::new();
+        let mut printed = Vec::new();
+        for (mut func, placement, is_joined) in functions {
+            free_names(&mut module, &mut func);
+            distinct_names(&mut module, &mut func);
+            addresses(&mut module, &mut func, &placement);
+            let all = if is_joined { parts(&module, &func) } else { vec![func] };
+            names.extend(all.iter().map(|f| f.name));
+            printed.extend(all);
+        }
+        for func in printed {
+            module.funcs.iter_mut().filter(|f| f.name == func.name).for_each(|f| *f = func.clone());
+        }
+        // Functions that were unfolded at their calls are part of the kernel.
+        module.funcs.retain(|f| names.contains(&f.name) || f.is_declaration || !called.contains(&f.name));
+        let trivia = self.trivia().clone();
+        tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new(), marks: Vec::new() })
+    }
+}
+
 /// The fallbacks of a plan as notes: one for each edge, or one for all if the program could not be analysed.
 pub fn fallbacks(module: &Module, func: &Func, plan: &SyncPlan) -> Vec<Diagnostic> {
     if let Some(why) = &plan.serial {
