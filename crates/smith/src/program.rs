@@ -354,6 +354,13 @@ impl Maker<'_> {
                 self.cut(&mut draft, &printed, &bad);
                 continue;
             }
+            // What C++ cannot say is no program to test an assembler with.
+            let options = tessera_emit::Options { sync: true, ..tessera_emit::Options::default() };
+            if let Err(error) = tessera_emit::build(program.module(), program.profile(), &options) {
+                let error = tessera::Error::from(error);
+                self.cut(&mut draft, &printed, &error.diagnostics().collect::<Vec<_>>());
+                continue;
+            }
             match self.run(&draft, &program, &kept) {
                 Ran::Fine(made) => return self.finish(&draft, *made),
                 Ran::Stopped(found) => {

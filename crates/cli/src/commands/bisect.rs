@@ -218,11 +218,20 @@ fn report(args: &Args, session: &mut Session<'_>, a: &Side, b: &Side) -> Outcome
             state.0.extend(all.iter().map(|t| ((t.value, t.core), t.data.clone())));
         }
         let mut rest = y.steps.as_slice();
-        for step in &x.steps {
+        for (n, step) in x.steps.iter().enumerate() {
             left.apply(step);
-            // Instructions that only one side has are passed over: what they leave shows where it is used.
-            let is_same = |other: &Step| other.inst.op == step.inst.op && other.core == step.core;
-            let Some(at) = rest.iter().take(FAR).position(is_same) else { continue };
+            let find = |one: &Step, all: &[Step]| {
+                all.iter().take(FAR).position(|other| other.inst.op == one.inst.op && other.core == one.core)
+            };
+            // Instructions that only one side has are passed over: what they leave shows where it is used. Where each side
+            // has one that the other lacks, one stands for the other.
+            let ahead = x.steps.get(n + 1..).unwrap_or_default();
+            let at = match (find(step, rest), rest.first().map(|other| find(other, ahead))) {
+                (Some(at), Some(Some(later))) if later < at => continue,
+                (Some(at), _) => at,
+                (None, Some(None)) => 0,
+                (None, _) => continue,
+            };
             let (passed, later) = rest.split_at(at + 1);
             passed.iter().for_each(|other| right.apply(other));
             rest = later;
@@ -362,7 +371,12 @@ fn tell(
         Some((line, side.source.text.get(range).unwrap_or_default().trim().to_string()))
     };
     let (left, right) = (place(a), place(b));
-    let name = a.1.map_or("the outputs", |step| step.inst.op.mnemonic());
+    let names = [a.1, b.1].map(|step| step.map(|step| step.inst.op.mnemonic()));
+    let name = match names {
+        [Some(x), Some(y)] if x != y => format!("{x} against {y}"),
+        [Some(x), _] => x.to_string(),
+        _ => "the outputs".to_string(),
+    };
     match args.format {
         Format::Json => {
             let side = |side: &Side, place: &Option<(usize, String)>| {

@@ -65,8 +65,8 @@ pub const TOOLS: &[Tool] = &[
         required: &[],
     },
     Tool {
-        name: "emit",
-        about: "Prints a PTO program as C++ that calls the intrinsics.",
+        name: "build",
+        about: "Builds a PTO program as C++ that calls the intrinsics, placed and ordered.",
         takes_program: true,
         properties: || json!({}),
         required: &[],
@@ -179,7 +179,7 @@ pub fn answer(server: &Server, name: &str, given: &Value, is_cancelled: &AtomicB
         "expect" => request.expect(),
         "races" => request.races(),
         "plan" => request.plan(),
-        "emit" => request.emit(),
+        "build" => request.build(),
         _ => request.reduce(),
     }
 }
@@ -476,11 +476,23 @@ impl Request<'_> {
         Ok(answer)
     }
 
-    fn emit(&self) -> Answer {
-        let (code, out, err) = self.command(&["emit", "--cpp", "-"])?;
-        Ok(match code {
-            0 => json!({"ok": true, "cpp": out}),
-            _ => json!({"ok": false, "message": err}),
+    fn build(&self) -> Answer {
+        let (program, source) = self.program()?;
+        let found = program.check();
+        if found.iter().any(Diagnostic::is_error) {
+            return Ok(findings(&found, &source, program.profile()));
+        }
+        let options = tessera_emit::Options { sync: true, entry: self.text("entry")?, ..tessera_emit::Options::default() };
+        Ok(match tessera_emit::build(program.module(), program.profile(), &options) {
+            Ok(built) => {
+                let mut answer = findings(&found, &source, program.profile());
+                answer["cpp"] = json!(built.text);
+                answer
+            }
+            Err(error) => {
+                let found: Vec<Diagnostic> = tessera::Error::from(error).diagnostics().cloned().collect();
+                findings(&found, &source, program.profile())
+            }
         })
     }
 
