@@ -99,6 +99,7 @@ fn gallery(root: &Path, files: &mut Files) {
             stdout: &mut stdout,
             stderr: &mut stderr,
             color: false,
+            dialect: None,
         };
         let code = tessera_cli::run(words.into_iter().map(std::ffi::OsString::from), &mut session);
         assert_eq!(code, 0, "{command}: {}", String::from_utf8_lossy(&stderr));
