@@ -241,6 +241,41 @@ impl Parser<'_> {
         Ok(((self.module.types.intern(Type::Tile(tile)), at.1), dynamic))
     }
 
+    /// The type of a memref does not say that its valid region is set later: the tile that it is gets a dynamic one, which is
+    /// all of it at first.
+    pub(super) fn open_extents(&mut self, raw: &Raw) {
+        let RawArg::Name(name) = raw.what else { return };
+        let Some(value) = self.scope.find(name) else { return };
+        let Some(tile) = self.type_of_value(value).and_then(Type::tile).copied() else { return };
+        let Def::Result(made, _) = self.func.value(value).def else { return };
+        let op = self.func.op(made);
+        let is_whole = (tile.v_row, tile.v_col) == (Extent::Static(tile.rows), Extent::Static(tile.cols));
+        if op.opcode() != Some(Opcode::AllocTile) || !is_whole {
+            return;
+        }
+        let span = op.span;
+        let home = (0..self.func.blocks.len()).find(|n| self.func.blocks[*n].ops.contains(&made));
+        let Some(home) = home else { return };
+        let index = self.common.index;
+        for (role, n) in [(Role::ValidRow, tile.rows), (Role::ValidCol, tile.cols)] {
+            let base = self.module.names.text(name).to_string();
+            let own = self.module.names.intern(&format!("{base}.{}", role.name()));
+            let id = OpId(self.func.ops.len() as u32);
+            let mut constant = Op::new(OpKind::Constant(Number::Int(n.into())), TextForm::Ssa, span);
+            let def = Def::Result(id, 0);
+            let extent = self.func.add_value(tessera_ir::Value { name: own, ty: index, def, span, type_span: span });
+            constant.results.push(extent);
+            self.func.add_op(constant);
+            let ops = &mut self.func.blocks[home].ops;
+            let at = ops.iter().position(|id| *id == made).unwrap_or(0);
+            ops.insert(at, id);
+            let operand = Operand { role, arg: Arg::Value(extent), span, type_span: span };
+            self.func.op_mut(made).operands.push(operand);
+        }
+        let tile = TileType { v_row: Extent::Dynamic, v_col: Extent::Dynamic, ..tile };
+        self.func.value_mut(value).ty = self.module.types.intern(Type::Tile(tile));
+    }
+
     /// The integer that an operand is, where it is a literal or a constant.
     pub(super) fn constant_of(&self, raw: &Raw) -> Option<i64> {
         let value = match raw.what {
