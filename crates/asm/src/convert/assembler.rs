@@ -5,7 +5,10 @@ use crate::Parsed;
 use crate::print::print_with;
 use rustc_hash::FxHashMap;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Arg, Def, Dialect, Op, OpId, OpKind, Operand, TextForm, Type, ValueId, ViewType};
+use tessera_ir::{
+    Arg, Def, Dialect, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, ValueId, ViewType,
+};
+use tessera_isa::codec::Number;
 use tessera_isa::ops::{Family, Form, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 
@@ -26,6 +29,7 @@ pub fn convert_for_assembler(parsed: &Parsed, dialect: Option<Dialect>) -> Strin
     for func in std::mem::take(&mut module.funcs) {
         let mut convert = Convert::new(&mut module, func, TextForm::Dps);
         convert.partition_views();
+        convert.place_at_allocation();
         let func = convert.finish();
         module.funcs.push(func);
     }
@@ -54,6 +58,33 @@ pub fn convert_for_assembler(parsed: &Parsed, dialect: Option<Dialect>) -> Strin
 }
 
 impl Convert<'_> {
+    /// A listing's `tassign` may name a tile before it is made: the allocation gets the address.
+    fn place_at_allocation(&mut self) {
+        let ids: Vec<_> = self.all_ops();
+        for (_, id) in ids {
+            let op = self.func.op(id);
+            let is_assign = op.opcode().is_some_and(|o| o.info().text == Text::Assign) && op.results.is_empty();
+            let tile = op.operand(Role::Tile).and_then(|o| o.arg.value()).filter(|_| is_assign);
+            let (Some(tile), Some(Arg::Int(n))) = (tile, op.operand(Role::Addr).map(|o| o.arg)) else { continue };
+            let Def::Result(made, _) = self.func.value(tile).def else { continue };
+            let alloc = self.func.op(made);
+            if alloc.opcode() != Some(Opcode::AllocTile) || alloc.operand(Role::Addr).is_some() {
+                continue;
+            }
+            let span = alloc.span;
+            let ty = self.module.types.intern(Type::Scalar(ScalarType::Int(64, Sign::None)));
+            let name = self.fresh(&format!("addr_{n:x}"));
+            let mut constant = Op::new(OpKind::Constant(Number::Int(n.into())), TextForm::Ssa, span);
+            let value = self.new_value(name, ty, Def::Result(OpId(self.func.ops.len() as u32), 0), span);
+            constant.results.push(value);
+            let constant = self.func.add_op(constant);
+            self.before.entry(made).or_default().push(constant);
+            let operand = Operand { role: Role::Addr, arg: Arg::Value(value), span, type_span: span };
+            self.func.op_mut(made).operands.insert(0, operand);
+            self.gone.insert(id);
+        }
+    }
+
     /// Transfers of a view take a partition of all of it.
     fn partition_views(&mut self) {
         let known = Constants::new(self.module, &self.func);

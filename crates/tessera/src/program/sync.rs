@@ -368,6 +368,11 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
 /// An address for a tile that has no storage: behind all others, if there is room.
 fn unused(module: &Module, func: &Func, tile: ValueId, placement: &Placement) -> Option<u64> {
     const ALIGNMENT: u64 = 1024;
+    // What becomes another name of a storage has the address of that.
+    let binds = |op: &Op| op.opcode().is_some_and(|o| o.info().binds.is_some());
+    if func.ops.iter().any(|op| binds(op) && op.dsts().iter().any(|(_, dst)| *dst == tile)) {
+        return None;
+    }
     let profile = module.profile?;
     let tile = module.types.get(func.value(tile).ty).tile()?.resolve(profile);
     let high = placement.high_water.get(tile.loc as usize)?.next_multiple_of(ALIGNMENT);
