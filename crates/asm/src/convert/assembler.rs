@@ -9,6 +9,7 @@ use tessera_ir::{
     Arg, Def, Dialect, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, ValueId, ViewType,
 };
 use tessera_isa::codec::Number;
+use tessera_isa::diag::Span;
 use tessera_isa::ops::{Family, Form, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 
@@ -85,6 +86,18 @@ impl Convert<'_> {
         }
     }
 
+    /// A zero that the function's block has before this place.
+    fn known_zero(&self, known: &Constants, at: Span) -> Option<ValueId> {
+        let index = Type::Scalar(ScalarType::Index);
+        let made = |id: &OpId| {
+            let op = self.func.op(*id);
+            let value = op.results.first().copied().filter(|_| matches!(op.kind, OpKind::Constant(_)))?;
+            let is_zero = known.get(Arg::Value(value)) == Some(0) && op.span.start < at.start;
+            (is_zero && *self.module.types.get(self.func.value(value).ty) == index).then_some(value)
+        };
+        self.func.block(self.func.body).ops.iter().find_map(made)
+    }
+
     /// Transfers of a view take a partition of all of it.
     fn partition_views(&mut self) {
         let known = Constants::new(self.module, &self.func);
@@ -108,7 +121,7 @@ impl Convert<'_> {
             let dims = ty.dims.iter().zip(&sizes).map(extent).collect();
             let ty = ViewType { partition: true, dims, elem: ty.elem };
             let (span, rank) = (op.span, sizes.len());
-            let zero = self.constant(block, id, 0);
+            let zero = self.known_zero(&known, span).unwrap_or_else(|| self.constant(block, id, 0));
             let operand = |role, arg| Operand { role, arg, span, type_span: span };
             let mut window = Op::new(OpKind::Pto(Opcode::PartitionView, Form::Plain), TextForm::Ssa, span);
             window.operands.push(operand(Role::Global, Arg::Value(view)));
