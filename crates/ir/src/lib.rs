@@ -38,6 +38,7 @@ pub use verify::verify;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use tessera_isa::diag::Span;
+use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::Profile;
 
 macro_rules! ids {
@@ -97,6 +98,8 @@ pub struct Module {
     pub dialect: Option<Dialect>,
     /// The profile on which its types were compared.
     pub profile: Option<Profile>,
+    /// The level whose rules are asked (isa/today.md 9): 1, 2 or 3, of the attribute `pto.level` or the caller.
+    pub level: Option<u8>,
     /// Other module attributes, as written, in order.
     pub attrs: Vec<(String, String)>,
     pub funcs: Vec<Func>,
@@ -141,6 +144,20 @@ impl Module {
         let free: Vec<&Func> = self.funcs.iter().filter(open).filter(|f| !called.contains(&f.name)).collect();
         // One function that calls itself is the kernel, and refused as such.
         if free.is_empty() && self.funcs.len() == 1 { self.funcs.iter().filter(open).collect() } else { free }
+    }
+
+    /// Whether the assembler finds scratch that an instruction leaves out (isa/today.md 9): at levels 1 and 2, and
+    /// without a level where a tile of the function has no address.
+    pub fn finds_scratch(&self, func: &Func) -> bool {
+        let is_automatic = || {
+            let mut found = false;
+            func.walk(&mut |_, op, _| {
+                let allocates = op.opcode().and_then(|o| o.info().binds) == Some(Bind::New);
+                found |= allocates && op.operand(Role::Addr).is_none();
+            });
+            found
+        };
+        self.level.map_or_else(is_automatic, |level| level < 3)
     }
 
     /// The functions that one reaches by calls, itself first.

@@ -141,6 +141,26 @@ impl LayoutName {
         }
     }
 
+    /// The order of the elements in memory, in a sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            LayoutName::Nd => "Row after row, as in a C array.",
+            LayoutName::Dn => "Column after column, as in a Fortran array.",
+            LayoutName::Nz => {
+                "One column of boxes after the other, the boxes of a column from top to bottom; inside a box row after row."
+            }
+            LayoutName::Zn => {
+                "One row of boxes after the other, the boxes of a row from left to right; inside a box column after column."
+            }
+            LayoutName::Zz => {
+                "One row of boxes after the other, the boxes of a row from left to right; inside a box row after row."
+            }
+            LayoutName::Nn => {
+                "One column of boxes after the other, the boxes of a column from top to bottom; inside a box column after column."
+            }
+        }
+    }
+
     /// Whether the layout has boxes.
     pub fn is_boxed(self) -> bool {
         !matches!(self, LayoutName::Nd | LayoutName::Dn)

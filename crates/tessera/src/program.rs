@@ -31,7 +31,7 @@ pub use extents::Extents;
 pub use inputs::{Content, From, InputError, Inputs, Setting};
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
-pub use sync::{SyncPlace, SyncRow, Synced};
+pub use sync::{SyncPlace, SyncRow, Synced, fallbacks};
 pub use tessera_check::Portability;
 pub use tessera_interp::{Input, Limits, Outcome, PrintedValue, Progress, TileData};
 pub use tessera_plan::Placement;
@@ -120,7 +120,15 @@ impl Program {
     pub fn on(&self, profile: Profile) -> Program {
         let dialect = self.0.dialect.as_deref();
         let parsed = tessera_asm::parse_as(self.source().clone(), Some(profile), dialect);
-        Program::of(parsed, Some(profile), self.0.entry.as_deref(), dialect)
+        Program::of(parsed, Some(profile), self.0.entry.as_deref(), dialect).at_level(self.0.parsed.module.level)
+    }
+
+    /// The same program with the rules of a level asked, whatever its `pto.level` says (isa/today.md 9).
+    pub fn at_level(mut self, level: Option<u8>) -> Program {
+        if let Some(read) = Arc::get_mut(&mut self.0).filter(|_| level.is_some()) {
+            read.parsed.module.level = level;
+        }
+        self
     }
 
     pub(crate) fn sound(self) -> Result<Program> {

@@ -11,7 +11,11 @@ use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind, Text};
 use tessera_isa::sem::{Fifo, Sem};
 
 /// Attributes that later versions of the dialect call otherwise.
-const LATER: &[(&str, AttrName)] = &[("satmode", AttrName::SatMode), ("precisionType", AttrName::PrecisionMode)];
+const LATER: &[(&str, AttrName)] = &[
+    ("satmode", AttrName::SatMode),
+    ("precisionType", AttrName::PrecisionMode),
+    ("precisionType", AttrName::HighPrecision),
+];
 
 impl Parser<'_> {
     /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.
@@ -39,9 +43,14 @@ impl Parser<'_> {
                 self.mark(Part::Attribute, &entry.key, entry.key_span);
                 entry.key = own.name().to_string();
                 // Each instruction has its own word for the two.
-                if let (AttrName::PrecisionMode, Attr::Dialect(_, body)) = (own, &entry.value) {
-                    let word = if body.ends_with("high_precision") { Precision::High } else { Precision::Default };
-                    entry.value = Attr::Word(word.name().to_string());
+                if let Attr::Dialect(_, body) = &entry.value {
+                    let is_high = body.ends_with("high_precision");
+                    let word = if is_high { Precision::High } else { Precision::Default };
+                    match own {
+                        AttrName::PrecisionMode => entry.value = Attr::Word(word.name().to_string()),
+                        AttrName::HighPrecision => entry.value = Attr::Bool(is_high),
+                        _ => {}
+                    }
                 }
             }
             match known.iter().find(|name| name.name() == entry.key) {

@@ -316,7 +316,7 @@ impl Parser<'_> {
                 }
                 _ if g.operands.is_empty() => SmallVec::new(),
                 _ => {
-                    let text = "alloc_tile's operands have no operandSegmentSizes";
+                    let text = format!("{op}'s operands have no operandSegmentSizes");
                     let help = "add <{operandSegmentSizes = array<i32: addr, valid_row, valid_col>}>";
                     return self.fail("syntax-attribute", g.name_span, text, help);
                 }
@@ -328,6 +328,7 @@ impl Parser<'_> {
                 let counts = [3, 5].into_iter().find(|n| *n == g.operands.len()).unwrap_or(3);
                 all.into_iter().take(counts).collect()
             }
+            Text::Slot => SmallVec::from_slice(&[Role::Src, Role::Index]),
             Text::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
             Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar | Text::Dim => {
                 let rest = g.operands.iter().skip(1).map(|_| Role::Number);

@@ -10,6 +10,7 @@ use tessera_ir::{LocId, Op, OpKind, TextForm};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role, fill_of};
 use tessera_isa::sem::Sem;
+use tessera_isa::tile::Loc;
 
 /// The types of an SSA or assembly instruction.
 #[derive(Debug, Default)]
@@ -113,6 +114,17 @@ impl Parser<'_> {
             };
             w.ins.insert(w.ins.len().min(1), raw);
             return Ok(by_column);
+        }
+        // `tmov ins(%e, %tmp : S, T)`: exponents go through a second tile in Vec (isa/today.md 6.5).
+        let in_vec = |raw: &Raw| {
+            let tile = self.raw_type(raw).and_then(|id| self.module.types.get(id).tile());
+            tile.is_some_and(|tile| tile.loc == Loc::Vec)
+        };
+        if let (Some(staged), [first, second]) = (op.along(""), w.ins.as_slice())
+            && in_vec(first)
+            && in_vec(second)
+        {
+            return Ok(staged);
         }
         // `tmov ins(%s, %f : S, F)`: a second tile is one of parameters.
         if let [_, second] = w.ins.as_slice()

@@ -300,6 +300,14 @@ impl Parser<'_> {
                     let text = format!("pto.dialect is a string, and {} is written", shown(&value));
                     let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write \"0.60\"");
                 }
+                ("pto.level", Attr::Int(level @ 1..=3, _)) => {
+                    self.module.level = Some(*level as u8);
+                    self.module.attrs.push((entry.key, value));
+                }
+                ("pto.level", _) => {
+                    let text = format!("pto.level is 1, 2 or 3, and {} is written", shown(&value));
+                    let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write pto.level = 3");
+                }
                 ("pto.target_arch", _) => {
                     let text = format!("pto.target_arch is a string, and {} is written", shown(&value));
                     let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write \"a5\"");
@@ -437,6 +445,11 @@ impl Parser<'_> {
         self.func.attrs.extend(self.inherited.iter().filter(own).cloned());
         self.func.attrs.extend(head.inner.iter().cloned());
         for (n, (name, at, ty, loc)) in head.args.iter().enumerate() {
+            if self.module.types.get(ty.0).slots().is_some() {
+                let text = format!("%{} is a multi-buffer tile, which is no argument", self.module.names.text(*name));
+                let help = "allocate it in the function, or hand a tile of it on";
+                let _: Res<()> = self.fail("tile-multi", ty.1, text, help);
+            }
             let value = self.define(*name, *ty, Def::Arg(n as u32), *at);
             self.func.arg_locs.extend(loc.map(|loc| (value, loc)));
             self.func.args.push(value);

@@ -87,7 +87,7 @@ impl Parser<'_> {
                         raws.iter_mut().enumerate().filter(|(n, raw)| raw.ty.is_none() && !places.contains(n));
                     untyped.zip(&given).for_each(|((_, raw), ty)| raw.ty = Some(*ty));
                     // The type of what is made stands alone; extents are numbers.
-                    if raws.is_empty() || name == "alloc_multi_tile" {
+                    if raws.is_empty() {
                         raws.iter_mut().for_each(|raw| raw.ty = None);
                         types = given;
                     }

@@ -36,6 +36,11 @@ impl Printer<'_> {
                 let is_old = dialect::operation(self.mnemonic(op, opcode)).is_some_and(|k| k.spelling.gone.is_some());
                 if is_old { self.first_type(op) } else { self.first_and_result(op) }
             }
+            // The valid extents are the allocation's.
+            Text::Slot => {
+                let written = op.operands.get(..2).unwrap_or(&op.operands);
+                self.element(written).attrs(op, opcode).first_and_result(op)
+            }
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),
             Text::AddPtr => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),

@@ -122,6 +122,12 @@ pub(crate) fn write_type(out: &mut String, ty: &Type, tile: &str) {
             out.write_char('>')
         }
         Type::Conv(c) => write_conv(out, c),
+        Type::Multi(slot, count) => {
+            let _ = out.write_str("!pto.multi_tile_buf<");
+            let in_dialect = tile == super::TILE;
+            write_tile(out, slot, if in_dialect { slot.elem.mlir() } else { slot.elem.name() }, in_dialect);
+            write!(out, ", count={count}>")
+        }
         Type::Ptr(elem, None) => write!(out, "!pto.ptr<{}>", elem.mlir()),
         Type::Ptr(elem, Some(space)) => write!(out, "!pto.ptr<{}, {space}>", elem.mlir()),
         Type::View(v) => {

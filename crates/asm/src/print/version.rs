@@ -216,7 +216,7 @@ impl Printer<'_> {
 
     /// The axis of a mask, which 0.60 writes behind the types; up to 0.27 only rows are masked.
     pub(super) fn mask_axis(&self, op: &Op, opcode: Opcode) -> Option<&'static str> {
-        let own = opcode.info().axis.as_ref().map(|(_, axis)| *axis);
+        let own = opcode.info().axis.as_ref().map(|(_, axis)| *axis).filter(|axis| !axis.is_empty());
         let by_row = || {
             let has_mask = op.known_attrs().get(AttrName::MaskPattern).is_some() && op.form == TextForm::Dps;
             (has_mask && self.is_later()).then_some("row")

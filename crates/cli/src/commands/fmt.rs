@@ -20,7 +20,7 @@ pub struct Args {
     /// The version of the text to print: 0.27, 0.60 or 0.64. Default: the file's own, else 0.60
     #[arg(long, value_name = "V", value_parser = super::dialect)]
     dialect: Option<Dialect>,
-    /// Write nothing; exit code 1 if a file would change
+    /// Write nothing; exit with code 1 if a file would change
     #[arg(long, conflicts_with = "write")]
     check: bool,
     /// Write the files back

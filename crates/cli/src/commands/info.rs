@@ -13,8 +13,8 @@ use tessera::{Diagnostic, Profile};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera info kernel.pto\n  tessera info kernel.pto --entry matmul --profile a5 --format \
-                  json\n\nThe command line at the end was tried: its numbers are the first with which the kernel runs, \
-                  and what is read is random."
+                  json\n\nThe suggested command line has been run. Its sizes are the first that work; its inputs are \
+                  random."
 )]
 pub struct Args {
     /// The program; `-` is standard input
@@ -25,13 +25,13 @@ pub struct Args {
     profile: Option<Profile>,
     #[command(flatten)]
     pub version: super::TextVersion,
-    /// The function to show; without it, those that could be the kernel
+    /// The function to show. Default: every function that can be the kernel
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// Only the names of the kernels, one a line
+    /// Print only the names of the kernels, one per line
     #[arg(long, conflicts_with = "format")]
     names: bool,
-    /// How it is written: for people, or as one object
+    /// The format of the output
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -7,7 +7,7 @@ static OTHERS: &str = "\
     test_async_event \
     wait_async_event \
     set_cross_block wait_cross_block \
-    alloc_multi_tile multi_tile_get get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
+    get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
     syncall set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global \
     make_prefetch_async_context tprefetch_async get_prefetch_async_session section.simt simt_launch \
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
