@@ -456,6 +456,11 @@ impl Parser<'_> {
         if self.eat(Tok::Colon) {
             self.operand_types(draft)?;
         }
+        if let Some((_, raw)) = draft.operands.first().copied()
+            && raw.ty.is_some_and(|(_, at)| self.slice(at).starts_with("memref"))
+        {
+            self.open_extents(&raw);
+        }
         Ok(())
     }
 
