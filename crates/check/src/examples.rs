@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The files of `tests/rules`.
-pub const FILES: [&str; 25] = [
+pub const FILES: [&str; 26] = [
     include_str!("../tests/rules/compute.pto"),
     include_str!("../tests/rules/conversion.pto"),
     include_str!("../tests/rules/cores.pto"),
@@ -22,6 +22,7 @@ pub const FILES: [&str; 25] = [
     include_str!("../tests/rules/tinterleave.pto"),
     include_str!("../tests/rules/tmov.pto"),
     include_str!("../tests/rules/today.pto"),
+    include_str!("../tests/rules/today_rows.pto"),
     include_str!("../tests/rules/tpack.pto"),
     include_str!("../tests/rules/transfer.pto"),
     include_str!("../tests/rules/treshape.pto"),
