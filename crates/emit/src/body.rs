@@ -97,7 +97,7 @@ impl Emitter<'_> {
                 self.names.stands_for(self.result(op)?, name.into());
                 Ok(())
             }
-            Text::Address(_) | Text::Dim | Text::Print | Text::Pipe(_) => {
+            Text::Address(_) | Text::Dim | Text::Extents(_) | Text::Print | Text::Pipe(_) => {
                 Err(cannot(op.span, format!("pto.{opcode}"), "take it out of the program"))
             }
             Text::AsWritten => {

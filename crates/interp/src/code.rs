@@ -291,6 +291,8 @@ pub enum Support {
     AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
     Address(Address),
     ViewNumber(ViewNumber),
+    /// Valid extents of a tile, by axis.
+    Extents(TileSlot, Vec<(usize, IntSlot)>),
     PrintText { format: Box<str>, values: Vec<Scalar> },
     Trap,
     LoadScalar(Access, IntSlot),

@@ -338,6 +338,7 @@ impl<'a> Exec<'a> {
             Support::AddPtr { src, dst, by, is_pointer } => self.add_pointer(*src, *dst, self.int(*by), *is_pointer)?,
             Support::Address(address) => self.address(address)?,
             Support::ViewNumber(view) => self.view_number(view)?,
+            Support::Extents(tile, to) => self.valid_extents(*tile, to)?,
             Support::PrintText { format, values } => self.print_text(at, format, values),
             Support::Trap => return Err(failure("trap", "the program stops itself here", "find out why it got here")),
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,

@@ -81,6 +81,14 @@ impl Compiler<'_> {
                 let made = self.result(op)?;
                 Support::Address(Address { from, to: self.var(made), elem: self.ty(made).global_elem() })
             }
+            Text::Extents(axes) => {
+                let slot = |value| match self.var(value) {
+                    Var::Int(slot) => Some(slot),
+                    _ => None,
+                };
+                let to = axes.iter().copied().zip(op.results.iter().filter_map(|r| slot(*r))).collect();
+                Support::Extents(tile(self)?, to)
+            }
             Text::Dim => Support::ViewNumber(ViewNumber {
                 view: global(self)?,
                 index: wanted(self, Role::Number)?,

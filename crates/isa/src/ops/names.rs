@@ -7,12 +7,12 @@ static OTHERS: &str = "\
     test_async_event \
     wait_async_event \
     set_cross_block wait_cross_block \
-    alloc_multi_tile multi_tile_get get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
+    alloc_multi_tile multi_tile_get  \
     syncall set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global \
     make_prefetch_async_context tprefetch_async get_prefetch_async_session fusion_region section.simt \
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
     comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
-    mgather mscatter tabs tadd taddc tadds taddsc taddrelu tand tands tbroadcast tci tcmp tcmps tcolargmax \
+    mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods \
     tgather tgatherb tgemv tgemv_acc tgemv_bias tgemv_mx tget tget_async tgetval thistogram tlog tlrelu tmatmul \
