@@ -335,6 +335,8 @@ pub struct InstTemplate {
     pub tiles: Vec<(Role, TileSlot)>,
     pub scalars: Vec<(Role, Scalar)>,
     pub global: Option<GlobalSlot>,
+    /// Further views, of indices and of scratch.
+    pub views: Vec<(Role, GlobalSlot)>,
     /// The results: their slots and objects.
     pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.

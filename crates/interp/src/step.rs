@@ -59,6 +59,8 @@ pub struct Exec<'a> {
     pub ints: Vec<i64>,
     pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
+    /// The indices that the running instruction read out of global memory.
+    pub indices: Vec<u64>,
     /// Registers, masks, streams, and what micro instructions leave for others.
     pub micro: MicroState,
     /// The log of the running vecscope, if an observer looks for races.
@@ -112,6 +114,7 @@ impl<'a> Exec<'a> {
             ints: vec![0; program.ints],
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
+            indices: Vec::new(),
             micro: MicroState::new(program.micros),
             scope_log: None,
             block: 0,

@@ -345,6 +345,10 @@ pub struct Inst {
     pub conv: Option<ConvType>,
     /// The view of TLOAD or TSTORE.
     pub global: Option<GlobalArg>,
+    /// Further views, by role (isa/today.md 6.7).
+    pub views: SmallVec<[(Role, GlobalArg); 1]>,
+    /// The indices that lie in global memory, row by row, once they are read.
+    pub indices: Option<Box<[u64]>>,
     /// Whether its destinations are results (SSA), which are always new values.
     pub makes_dst: bool,
 }
@@ -353,7 +357,8 @@ impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
+        let views = SmallVec::new();
+        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, views, indices: None, makes_dst: false }
     }
 
     /// The tile operand with this role.
@@ -364,6 +369,14 @@ impl Inst {
     /// The position of the tile operand with this role.
     pub fn tile_index(&self, role: Role) -> Option<usize> {
         self.tiles.iter().position(|t| t.role == role)
+    }
+
+    /// The view operand with this role.
+    pub fn view(&self, role: Role) -> Option<&GlobalArg> {
+        match role {
+            Role::Global => self.global.as_ref(),
+            _ => self.views.iter().find(|(r, _)| *r == role).map(|(_, view)| view),
+        }
     }
 
     /// The first source tile.

@@ -167,6 +167,7 @@ impl Compiler<'_> {
         let mut tiles = Vec::new();
         let mut scalars = Vec::new();
         let mut global = None;
+        let mut views = Vec::new();
         let mut init = None;
         let mut written = Vec::new();
         for operand in &op.operands {
@@ -175,6 +176,9 @@ impl Compiler<'_> {
                 Some(Var::Tile(slot)) if operand.role == Role::Init => init = Some(slot),
                 Some(Var::Tile(slot)) if operand.role.is_dst() => written.push((operand.role, slot)),
                 Some(Var::Tile(slot)) => tiles.push((operand.role, slot)),
+                Some(Var::Global(slot)) if operand.role != Role::Global && operand.role.is_view() => {
+                    views.push((operand.role, slot))
+                }
                 Some(Var::Global(slot)) => global = Some(slot),
                 Some(Var::Nothing | Var::Ids(..)) => {}
                 _ => scalars.push((operand.role, self.scalar(op, operand.arg)?)),
@@ -205,6 +209,7 @@ impl Compiler<'_> {
             tiles,
             scalars,
             global,
+            views,
             results,
             init,
             may_wait: false,
