@@ -351,6 +351,8 @@ pub struct Inst {
     pub indices: Option<Box<[u64]>>,
     /// Whether its destinations are results (SSA), which are always new values.
     pub makes_dst: bool,
+    /// Whether the assembler finds scratch that is left out (isa/today.md 9).
+    pub finds_scratch: bool,
 }
 
 impl Inst {
@@ -358,7 +360,21 @@ impl Inst {
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
         let views = SmallVec::new();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, views, indices: None, makes_dst: false }
+        let (conv, global, indices) = Default::default();
+        Inst {
+            op,
+            form,
+            profile,
+            tiles,
+            scalars,
+            attrs,
+            conv,
+            global,
+            views,
+            indices,
+            makes_dst: false,
+            finds_scratch: false,
+        }
     }
 
     /// The tile operand with this role.

@@ -36,7 +36,10 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         let info = op.info();
         for usage in info.rules {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
-            if let (false, Some(text)) = (known, text(usage)) {
+            // Of several conditions with one id, that a word is in the list says the least.
+            let mut same = info.rules.iter().filter(|r| r.id == usage.id);
+            let special = same.find(|r| !matches!(r.kind, RuleKind::Words)).unwrap_or(usage);
+            if let (false, Some(text)) = (known, text(special)) {
                 // Several questions may have one id.
                 let on = info.rules.iter().filter(|r| r.id == usage.id).fold(usage.on, |on, r| on.or(r.on));
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
@@ -120,7 +123,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::RowOfValid, _) => "src has the valid rows of dst, and a column",
         (RuleKind::ColOfValid, _) => "src has the valid columns of dst, and a row",
         (RuleKind::RowExpandValid, _) => {
-            "one source has dst's valid region, the other its valid rows and one column or a 32-byte block"
+            "one source has dst's valid region; the other has dst's valid rows, and is one DN column or ND blocks of 32 bytes (one ND column with src1Col = 1)"
         }
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
@@ -287,8 +290,15 @@ static RULES: &[Rule] = rules! {
     Error ALL "tile-pad", "a custom pad value fits the element type; one that is not exact is a warning", "tile-model.md 6";
     Error A5 "tile-fp4", "fp4: cols, v_col and indexCol are even; where two rows share a byte (DN, ZN, NN), v_row and indexRow too", "tile-model.md 3";
     Error CPU_A2A3 "tile-dtype", "the element type exists on the profile", "PTO ISA, layout family page, type support; tile-model.md 3";
+    Error ALL "tile-multi", "a multi-buffer tile has 2 to 16 slots without row_plus_one, and only alloc_multi_tile and multi_tile_get name it, with a slot that it has", "isa/today.md 5.2";
     Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
     Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
+    // Levels (isa/today.md 9).
+    Error ALL "level-addr", "level 3: every tile has an address; level 1, 2: none has", "isa/today.md 9";
+    Error ALL "level-assign", "level 3: tassign, with the order left to the program; level 1, 2: no tassign", "isa/today.md 9";
+    Error ALL "level-reserve", "level 3: reserve_buffer has a base; level 1, 2: it is auto", "isa/today.md 9";
+    Error A2A3 "level-tmp", "level 3: the scratch operands that hardware uses are written", "isa/today.md 9";
+    Warning A2A3 "tmp-area", "no tile lies where the library keeps scratch that is left out: UB 184 to 192 KiB", "isa/today.md 9";
     // Regions and memory.
     Error ALL "valid-unset", "a dynamic valid extent is set before its first use", "tile-model.md 4";
     Error ALL "valid-range", "a run-time valid extent lies between 0 and the declared one", "tile-model.md 4";
@@ -296,6 +306,8 @@ static RULES: &[Rule] = rules! {
     Error ALL "tassign-align", "a tile's address is a multiple of 32", "tile-model.md 2";
     Error NPU "capacity", "the tiles alive together fit their memory", "ops.md 10";
     Error ALL "overlap", "operands of one instruction do not overlap, unless the result is the same as with disjoint ones", "ops.md 1";
+    Error ALL "tile-overlap", "two tiles that are alive at once have bytes of their own: none is read after another tile at another place was written over it", "isa/notes.md";
+    Error ALL "never-written", "an instruction has written some byte of each tile that is read, on every path (on some paths: a warning)", "ops.md 1";
     Warning NPU "footprint", "the blocks that hardware writes stay inside the tile's declared area", "ops.md 1, fixpipe.md 5";
     Error ALL "tsubview-window", "a view is none_box, of the source's type, inside it, and starts at a 32-byte boundary", "ops.md 10";
     Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
@@ -303,6 +315,7 @@ static RULES: &[Rule] = rules! {
     // Global memory.
     Warning ALL "view-layout", "a written layout tag is not contradicted by the view's last two strides", "isa/structure.md 8";
     Warning ALL "view-stride", "elements of a view that is stored to have places of their own: no stride is 0", "isa/memory.md 1";
+    Warning ALL "view-overlap", "rows of a view that is stored to share no element", "isa/memory.md 1";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
@@ -415,6 +428,9 @@ static RULES: &[Rule] = rules! {
     Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
     Error ALL "unknown-op", "the operation exists", "syntax.md 1";
+    Error ALL "unknown-dialect", "the version of the text is 0.27 or later", "isa/today.md 1";
+    Warning ALL "dialect-meaning", "the text has a version where versions differ about what it means", "isa/today.md 1.2";
+    Warning ALL "dialect-spelling", "the version that the text states has its spellings", "isa/today.md 1.1";
     Error ALL "unknown-profile", "the profile exists", "tile-model.md 1";
     Warning ALL "unknown-attribute", "the instruction knows the attribute", "syntax.md 1";
     Error ALL "undefined-name", "a name is defined before it is used", "syntax.md 1";
@@ -434,6 +450,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "section-kind", "a section stands in code of its own kind of core, or of none", "isa/structure.md 4";
     Error ALL "mixed-outside-section", "in a kernel of both kinds of cores, tiles and global memory are touched in sections", "isa/structure.md 4";
     Error ALL "kind-pipe", "the kind of core has the pipe of the instruction (cpu warns)", "isa/structure.md 4";
+    Warning NPU "unsplit-core", "code without sections needs the pipes of one kind of core only", "isa/structure.md 4";
     Error ALL "deadlock", "some core of a block can always go on until all have ended", "isa/structure.md 4";
     Error ALL "fifo-init", "a function initializes one pipe, with dir_mask 1 to 3 and slots of a multiple of 32 bytes, before it moves tiles in its directions", "isa/structure.md 5";
     Error ALL "fifo-kind", "each operation of a FIFO stands in code for the kind of core that it is for", "isa/structure.md 5";

@@ -28,6 +28,8 @@ pub struct OperandFootprint {
     pub writes: bool,
     /// Whether these are the exact bytes, not an upper bound.
     pub exact: bool,
+    /// Whether they are those of all rows and columns, of which a run decides how many are valid.
+    pub if_valid: bool,
 }
 
 /// The bytes of an instruction by operand: first what is read, then what is written.
@@ -39,8 +41,20 @@ pub fn parts(inst: &Inst) -> Vec<OperandFootprint> {
             steps.iter().for_each(|step| all.step(&known, step));
             all.done()
         }
-        None => declared(inst),
+        None => most(known).unwrap_or_else(|| declared(inst)),
     }
+}
+
+/// The accesses of an instruction whose valid extents a run decides: those of all rows and columns, in tiles. Global
+/// memory is bounded only.
+fn most(mut inst: Inst) -> Option<Vec<OperandFootprint>> {
+    inst.tiles.iter_mut().for_each(|arg| arg.valid = arg.most_valid().map(Some));
+    let steps = steps(&inst)?;
+    let mut all = Parts::default();
+    steps.iter().for_each(|step| all.step(&inst, step));
+    let tiles = all.done().into_iter().filter(|part| part.tile.is_some());
+    let tiles = tiles.map(|part| OperandFootprint { exact: false, if_valid: true, ..part });
+    Some(tiles.chain(declared(&inst).into_iter().filter(|part| part.tile.is_none())).collect())
 }
 
 /// Numbers that decide no place are of no interest.
@@ -67,6 +81,7 @@ fn declared(inst: &Inst) -> Vec<OperandFootprint> {
         ranges: ranges.clone(),
         writes,
         exact: false,
+        if_valid: false,
     };
     let reads = touched.iter().filter(|t| t.2).map(|t| part(t, false));
     let writes = touched.iter().filter(|t| t.3).map(|t| part(t, true));
@@ -76,6 +91,7 @@ fn declared(inst: &Inst) -> Vec<OperandFootprint> {
         ranges: [ANYWHERE].into(),
         writes: inst.dst().is_none(),
         exact: false,
+        if_valid: false,
     });
     reads.chain(writes).chain(view).collect()
 }
@@ -307,7 +323,14 @@ impl Parts {
         let part = |(tile, core, writes, mut ranges): Collected| {
             ranges.retain(|r| r.0 < r.1);
             let ranges = joined(ranges);
-            (!ranges.is_empty()).then(|| OperandFootprint { tile, core, ranges: ranges.into(), writes, exact: true })
+            (!ranges.is_empty()).then(|| OperandFootprint {
+                tile,
+                core,
+                ranges: ranges.into(),
+                writes,
+                exact: true,
+                if_valid: false,
+            })
         };
         all.into_iter().filter_map(part).collect()
     }

@@ -8,6 +8,7 @@
 
 mod byte_partition;
 mod calls;
+mod causes;
 mod channels;
 mod cross_core;
 mod dependence;
@@ -29,8 +30,8 @@ mod trace;
 mod vecscope;
 
 pub use explore::Core;
-pub use insert::{Fallback, FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
-pub use placement::place;
+pub use insert::{Fallback, FlagUse, Place, SyncPlan, Unrolled, insert, insert_barriers, insert_unrolled};
+pub use placement::{place, place_above};
 pub use races::Conflict;
 
 use channels::Channels;
@@ -200,7 +201,12 @@ pub fn check(
         ..AnalysisInput::new(module, func, profile, placement, core)
     };
     let subjects: Vec<AnalysisInput<'_>> = all.iter().map(|core| subject(*core)).collect();
-    let (mut report, _) = judged(&subjects, &constants, text);
+    let Judged { found, undecided, reporter, .. } = judged_with(&subjects, &constants, text);
+    let diagnostics = match &reporter {
+        Some(reporter) => causes::join(&subjects, &constants, reporter, found, undecided.is_some()),
+        None => Vec::new(),
+    };
+    let mut report = verdict(diagnostics, undecided);
     if options.redundant {
         let useless = redundant::find(&subjects, &constants, &report);
         report.diagnostics.extend(useless);
@@ -208,10 +214,25 @@ pub fn check(
     report
 }
 
+/// The outcome of all paths.
+struct Judged<'a> {
+    found: Vec<causes::Found>,
+    undecided: Option<Undecided>,
+    /// How much there was to look at.
+    weight: u64,
+    reporter: Option<Reporter<'a>>,
+}
+
 /// Judges these processes on every path; tells also how much there was to look at.
 fn judged(subjects: &[AnalysisInput<'_>], constants: &Constants, text: &str) -> (Report, u64) {
+    let Judged { found, undecided, weight, .. } = judged_with(subjects, constants, text);
+    (verdict(found.into_iter().map(|(diagnostic, _)| diagnostic).collect(), undecided), weight)
+}
+
+/// The same, with each finding by itself.
+fn judged_with<'a>(subjects: &[AnalysisInput<'a>], constants: &Constants, text: &'a str) -> Judged<'a> {
     let Some(AnalysisInput { module, func, profile, limits, .. }) = subjects.first().copied() else {
-        return (Report { verdict: Verdict::RaceFree, diagnostics: Vec::new() }, 0);
+        return Judged { found: Vec::new(), undecided: None, weight: 0, reporter: None };
     };
     let fifos = Fifos::new(module, func);
     let mut reporter = Reporter::new(module, func, profile, text);
@@ -248,7 +269,12 @@ fn judged(subjects: &[AnalysisInput<'_>], constants: &Constants, text: &str) -> 
             break;
         }
     }
-    let mut diagnostics = reporter.done();
+    let found = reporter.findings();
+    Judged { found, undecided, weight: total, reporter: Some(reporter) }
+}
+
+/// The report of findings.
+fn verdict(mut diagnostics: Vec<Diagnostic>, undecided: Option<Undecided>) -> Report {
     let verdict = if diagnostics.iter().any(Diagnostic::is_error) {
         Verdict::Races
     } else if let Some(Undecided { span, why }) = undecided {
@@ -261,7 +287,7 @@ fn judged(subjects: &[AnalysisInput<'_>], constants: &Constants, text: &str) -> 
     } else {
         Verdict::RaceFree
     };
-    (Report { verdict, diagnostics }, total)
+    Report { verdict, diagnostics }
 }
 
 /// Judges one path of all processes; gives the reason where something could not be told.

@@ -2,7 +2,8 @@
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
-use super::{Failed, Parser, Raw, Raws, Res, Results, TypeAt, Types};
+use super::{Failed, Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types};
+use crate::dialect::{Part, shape};
 use crate::lex::Tok;
 use crate::sink::shown;
 use tessera_ir::{LocId, Op, OpKind, TextForm};
@@ -65,7 +66,15 @@ impl Parser<'_> {
             self.module.types.get(id).tile().map(|tile| [tile.rows, tile.cols])
         };
         let ends = extents(written.ins.first()).zip(extents(written.outs.iter().flatten().next()));
-        let op = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
+        let fills = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
+        if fills != op {
+            self.mark(Part::Shape, shape::EXPANDING, results.start);
+        }
+        // A tile that is padded onto itself is padded in place (isa/today.md 6.3).
+        let name = |raw: Option<&Raw>| raw.map(|raw| raw.what).filter(|what| matches!(what, RawArg::Name(_)));
+        let src = name(written.ins.first());
+        let is_in_place = src.is_some() && src == name(written.outs.iter().flatten().next());
+        let op = if fills == Opcode::Tfillpad && is_in_place { Opcode::TfillpadInplace } else { fills };
         self.build(results, op, form, &mut written)
     }
 
@@ -122,6 +131,7 @@ impl Parser<'_> {
             && self.raw_type(second).is_some_and(|id| self.module.types.get(id).is_tile())
             && let Some(by_column) = by_column().filter(|_| w.outs.is_some())
         {
+            self.mark(Part::Word, "fp", second.span);
             return Ok(by_column);
         }
         let Some(Entry { value: Attr::Str(word), value_span, .. }) = axis else {
@@ -143,11 +153,13 @@ impl Parser<'_> {
             let key = match self.tok.kind {
                 Tok::Word if matches!(self.here(), "fp" | "pre_quant") => self.here().to_string(),
                 Tok::Word if self.here() == "no_tmp" => {
+                    self.mark(Part::Word, "no_tmp", key_span);
                     self.bump();
                     continue;
                 }
                 _ => return Ok(()),
             };
+            self.mark(Part::Word, &key, key_span);
             self.bump();
             let start = self.tok.span;
             let mut raw = self.operand()?;
@@ -233,6 +245,7 @@ impl Parser<'_> {
             }
             if let (Tok::Str, Some(entries)) = (self.tok.kind, &mut entries) {
                 let span = self.bump().span;
+                self.mark(Part::Shape, shape::AXIS, span);
                 let value = Attr::Str(unquote(self.slice(span)));
                 entries.push(Entry { key: "axis".into(), key_span: span, value, value_span: span });
                 break;

@@ -9,9 +9,11 @@
 //! Each operation reports a rule once, with the first iteration at which it is broken.
 
 mod alias;
+mod contents;
 mod cores;
 mod fifos;
 mod global;
+mod levels;
 mod micro;
 mod micro_scope;
 mod operand;
@@ -44,6 +46,7 @@ fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Rep
     }
     cores::check(module, func, profile, report);
     fifos::check(module, func, profile, report);
+    levels::check(module, func, profile, report);
     micro_scope::check(module, func, profile, report);
     let constants = Constants::new(module, func);
     Walk::new(module, func, profile, &constants, report).run();

@@ -31,6 +31,7 @@ impl<'a> Walk<'a> {
         }
         self.check_pipe(op, &inst);
         self.alias(op, &inst, &operands);
+        self.touch(op, &inst, &operands);
         self.rebind(op, &inst, &operands);
     }
 

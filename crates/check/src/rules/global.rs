@@ -167,6 +167,32 @@ pub(super) fn stride(inst: &Inst, rule: &'static str) -> Option<Fault> {
     Some(Fault::new(rule, what).help("give every element a place of its own"))
 }
 
+/// `view-overlap`: two steps along different dimensions of a stored view end at the same element. Strides of 0 have a
+/// rule of their own.
+pub(super) fn rows_overlap(inst: &Inst, rule: &'static str) -> Option<Fault> {
+    let view = inst.global.as_ref().filter(|view| !view.dims.contains(&Some(0)))?;
+    let known = |n: usize| view.dims.get(n).copied().flatten().zip(view.strides.get(n).copied().flatten());
+    let pairs = (0..view.dims.len()).flat_map(|n| (n + 1..view.dims.len()).map(move |m| (n, m)));
+    let (n, stride, dim, step) = pairs.into_iter().find_map(|(n, m)| {
+        let ((outer, a), (inner, b)) = known(n).zip(known(m))?;
+        let (along, across) = (a.unsigned_abs(), b.unsigned_abs());
+        let common = gcd(along, across);
+        let meets = common > 0 && across / common < outer && along / common < inner;
+        meets.then_some((n, along, inner, across))
+    })?;
+    let what = format!(
+        "dimension {n} of the view {} steps by {stride} element{}, and {dim} elements at a distance of {step} lie \
+         behind each: the same element is stored twice",
+        extents(view),
+        if stride == 1 { "" } else { "s" }
+    );
+    Some(Fault::new(rule, what).help(format!("step by at least {}, or store fewer elements", dim.saturating_mul(step))))
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// A layout that the instruction writes is the view's; if not, the view's counts (isa/memory.md 2).
 pub(super) fn attribute(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let (written, tag) = (inst.attrs.layout()?, inst.global.as_ref()?.tag);

@@ -266,6 +266,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         Img2col => timg2col::check(inst),
         Interleave => tinterleave::check(inst),
         ViewStride => global::stride(inst, rule.id),
+        ViewOverlap => global::rows_overlap(inst, rule.id),
         ViewAttr => global::attribute(inst, rule.id),
         LoadSignature => global::load_signature(inst),
         LoadShape => global::load_shape(inst, rule.id),
@@ -281,6 +282,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         StoreShape => global::store_shape(inst, rule.id),
         Bounds => global::bounds(inst),
         Window => view::check(inst),
+        SlotIndex => view::slot(inst, rule.id),
         // The enum may grow; a kind without a check here is no rule.
         kind => Some(Fault::new("internal", format!("nothing asks {kind:?} of {}", inst.op.title()))),
     }

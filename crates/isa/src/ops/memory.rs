@@ -86,7 +86,7 @@ const TSTORE: OpInfo = OpInfo {
     ],
     attrs: STORE_ATTRS,
     rules: rules! {
-        NPU Signature "tstore-loc", "tstore-layout"; ALL Signature "tstore-dtype"; ALL StoreShape "tstore-shape"; ALL ViewStride "view-stride"; ALL ViewAttr "unknown-attribute";
+        NPU Signature "tstore-loc", "tstore-layout"; ALL Signature "tstore-dtype"; ALL StoreShape "tstore-shape"; ALL ViewStride "view-stride"; ALL ViewOverlap "view-overlap"; ALL ViewAttr "unknown-attribute";
         A2A3 StoreRange "tstore-range"; ALL StoreAtomic "tstore-atomic";
         ALL Fixpipe "acc-mode", "quant-source", "quant-sign", "quant-scale";
         ALL Bounds "gm-bounds"; NPU ViewHardware "tstore-hw"; ALL AtRun "undefined-read";
@@ -112,7 +112,7 @@ macro_rules! table_sigs {
                 &[(Role::$data, ND), (Role::Idx, ND_DN), (Role::Global, ND)],
                 &[(Role::$data, NZ_512), (Role::Idx, ND_DN), (Role::Global, NZ)],
             ]),
-            table_sigs!(@ A5 $data $pipe IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
+            table_sigs!(@ A5 $data V IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
                 &[(Role::$data, ND_DN), (Role::Idx, ND_DN), (Role::Global, ND)],
             ]),
         ]
@@ -174,7 +174,7 @@ macro_rules! table_rules {
             NPU TableDense concat!($mnemonic, "-table"); ALL Words concat!($mnemonic, "-attr");
             ALL TableAttr concat!($mnemonic, "-attr"); $($on $kind $id;)*
             ALL AtRun "gm-bounds"; ALL AtRun concat!($mnemonic, "-index"); ALL AtRun "undefined-use";
-            $(ALL ViewStride "view-stride"; ALL AtRun $more;)?
+            $(ALL ViewStride "view-stride"; ALL ViewOverlap "view-overlap"; ALL AtRun $more;)?
         }
     };
 }
@@ -228,7 +228,7 @@ family! { after mx::END;
         forms: &[form!(VectorQuant: Src, Fp => Global)],
         rules: rules! {
             ALL Signature "tstore_fp-loc"; NPU Signature "tstore_fp-layout"; ALL Signature "tstore_fp-dtype";
-            ALL StoreShape "tstore_fp-shape"; ALL ViewStride "view-stride"; ALL ViewAttr "unknown-attribute"; A2A3 StoreRange "tstore_fp-range"; ALL StoreAtomic "tstore_fp-atomic";
+            ALL StoreShape "tstore_fp-shape"; ALL ViewStride "view-stride"; ALL ViewOverlap "view-overlap"; ALL ViewAttr "unknown-attribute"; A2A3 StoreRange "tstore_fp-range"; ALL StoreAtomic "tstore_fp-atomic";
             ALL Fixpipe "acc-mode", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
             ALL Bounds "gm-bounds"; ALL AtRun "undefined-read", "undefined-use";
         },

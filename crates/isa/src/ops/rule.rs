@@ -265,6 +265,7 @@ kinds! {
     Img2col "TIMG2COL's image and configuration.";
     Interleave "TINTERLEAVE's extents.";
     ViewStride "Do elements of the view lie on each other (warning)?";
+    ViewOverlap "Do rows of the view share elements (warning)?";
     ViewAttr "Is the layout that the instruction writes the view's (warning)?";
     LoadSignature "TLOAD's signature, conv tiles included.";
     LargerView "Is the view larger than what is loaded (warning)?";
@@ -280,6 +281,7 @@ kinds! {
     StoreShape "Has the view the tile's valid region?";
     Bounds "Does the view stay in its buffer?";
     Window "TSUBVIEW's window.";
+    SlotIndex "Has the multi-buffer tile the slot?";
 }
 
 impl RuleKind {
@@ -302,6 +304,7 @@ impl RuleKind {
                 | RuleKind::NoEffect
                 | RuleKind::LargerView
                 | RuleKind::ViewStride
+                | RuleKind::ViewOverlap
                 | RuleKind::ViewAttr
                 | RuleKind::ViewHardware
         )
