@@ -402,6 +402,7 @@ impl Op {
         let info = op.form(form)?;
         let dsts = self.operands.iter().filter(|o| info.out_roles().any(|r| r == o.role)).count() + self.results.len();
         let lacks = |o: &&tessera_isa::ops::Operand| !o.optional && self.operand(o.role).is_none();
-        info.ins.iter().find(lacks).or_else(|| info.outs.get(dsts)).map(|o| o.role)
+        let unwritten = info.outs.iter().skip(dsts).find(|o| !o.optional);
+        info.ins.iter().find(lacks).or(unwritten).map(|o| o.role)
     }
 }

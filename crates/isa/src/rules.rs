@@ -246,6 +246,9 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::TableDense, _) => {
             "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
         }
+        (RuleKind::TableScratch, _) => {
+            "into Mat: elem has a dense view of dst's type with R·C elements for scratch, row has none"
+        }
         (RuleKind::TableAttr, _) => {
             "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"
         }

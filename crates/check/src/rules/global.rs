@@ -6,14 +6,18 @@ use tessera_isa::tile::{BLayout, Pad, SLayout, TileType};
 
 /// The view as a tile, so that legality tables need not know views: its tag stands for the layout of that name.
 pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {
-    let view = inst.global.as_ref()?;
+    Some(tile_of(inst.global.as_ref()?, inst.profile))
+}
+
+/// A view as signatures judge it.
+pub(super) fn tile_of(view: &GlobalArg, profile: Profile) -> Tile {
     let (b, s) = match view.tag {
         ViewTag::Nd => (BLayout::RowMajor, SLayout::NoneBox),
         ViewTag::Dn => (BLayout::ColMajor, SLayout::NoneBox),
         ViewTag::Nz => (BLayout::ColMajor, SLayout::RowMajor),
     };
     let ty = TileType::new(Loc::Vec, view.elem, 1, 1).with_layout(b, s, 512);
-    Some(ty.resolve(inst.profile))
+    ty.resolve(profile)
 }
 
 /// TLOAD's signature; a conv tile has no layout.

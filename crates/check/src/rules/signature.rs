@@ -43,7 +43,9 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     if !inst.op.info().by_flows() {
         let judged = |role: Role| role.kind() == Kind::Tile && inst.op.effect(inst.form, role) != Effect::Scratch;
         let view = global::view_tile(inst).map(|view| (Role::Global, view));
-        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).chain(view).collect();
+        let others = inst.views.iter().map(|(role, view)| (*role, global::tile_of(view, inst.profile)));
+        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile));
+        let tiles = tiles.chain(view).chain(others).collect();
         all.push(Case { tiles, operand: None, view: view.map(|(role, _)| role) });
         return all;
     }
