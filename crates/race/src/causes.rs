@@ -182,7 +182,7 @@ fn near<'a>(reporter: &'a Reporter<'_>, symptom: &Symptom, pipe: Pipe) -> impl I
     // A wait follows its set, a set precedes its wait; round a loop it is the other way.
     let [first, second] = if symptom.sets { [behind, before] } else { [before, behind] };
     // The farthest one round the loop is the first of the body.
-    let second: Vec<OpId> = second.into_iter().rev().collect();
+    let second: Vec<OpId> = if symptom.sets { second.into_iter().rev().collect() } else { second };
     first.into_iter().take(MAX_PLACES).chain(second.into_iter().take(MAX_PLACES))
 }
 
