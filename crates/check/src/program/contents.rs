@@ -608,7 +608,7 @@ fn leaves(opcode: Opcode) -> bool {
         let global = form.operand(Role::Global);
         global.is_some_and(|row| matches!(row.effect, Effect::Write | Effect::ReadWrite))
     };
-    info.forms.iter().any(writes) || matches!(info.sem, Sem::Gets | Sem::Prints | Sem::Fifo(Fifo::Push(_)))
+    info.forms.iter().any(writes) || matches!(info.sem, Sem::Gets | Sem::Fifo(Fifo::Push(_)))
 }
 
 /// Whether an instruction works on no element (isa/today.md 5.3).

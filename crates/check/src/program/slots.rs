@@ -90,7 +90,9 @@ impl Walk<'_> {
             (false, true) => 8,
             (false, false) => i64::MAX,
         };
-        if !(0..limit).contains(&id) {
+        let ends = words.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
+        // Each flag is reported once.
+        if !(0..limit).contains(&id) && self.wrong_ids.insert((ends, id)) {
             let ids = if limit == i64::MAX { "at least 0".to_string() } else { format!("0 to {}", limit - 1) };
             let what = format!("{} has id {id}, and ids are {ids}", op.kind.name());
             self.found(op, Fault::new("flag-id-range", what).help("use an id from there that nothing else uses"));

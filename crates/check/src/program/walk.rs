@@ -46,6 +46,8 @@ pub(super) struct Walk<'a> {
     pub memories: Memories,
     /// The first instructions of an unsplit function that only one kind of core has the pipe for.
     pub kinds: [Option<(Span, Opcode)>; 2],
+    /// Ids of flags that are out of range, which were reported.
+    pub wrong_ids: FxHashSet<(String, i64)>,
     /// The FIFOs of the function.
     pub fifos: Fifos,
     /// The number of the next automatic storage.
@@ -362,6 +364,7 @@ impl<'a> Walk<'a> {
             contents: Rc::default(),
             memories: Memories::default(),
             kinds: [None; 2],
+            wrong_ids: FxHashSet::default(),
             fifos: Fifos::new(module, func),
             next_auto: 0,
             replaced: FxHashSet::default(),
