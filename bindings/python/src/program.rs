@@ -105,6 +105,26 @@ impl Program {
         done.map(|outputs| (kernel, outputs)).map_err(|e| self.raise(py, &e))
     }
 
+    /// The errors in the order of the pipes of a run, in sentences; a program whose order cannot be wrong is not run.
+    pub fn judged(
+        &self,
+        py: Python<'_>,
+        kernel: &tessera::Kernel,
+        blocks: i64,
+        inputs: &Bound<'_, PyDict>,
+    ) -> PyResult<Vec<String>> {
+        if !kernel.orders_pipes(None) {
+            return Ok(Vec::new());
+        }
+        let bindings = given::inputs(kernel, given::blocks(py, blocks)?, Some(inputs), None)?;
+        let job = kernel.clone();
+        let report = stoppable(py, move |progress| {
+            job.execute_judged(Bindings { progress: Some(progress), ..bindings }).1
+        })?;
+        let errors = report.into_iter().flat_map(|report| report.diagnostics).filter(|d| d.is_error());
+        Ok(errors.map(|d| format!("{}: {}", d.rule, d.message)).collect())
+    }
+
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -354,8 +374,9 @@ impl Program {
     #[pyo3(signature = (profile=None, *, entry=None))]
     fn cpp(&self, py: Python<'_>, profile: Option<&str>, entry: Option<&str>) -> PyResult<String> {
         let kernel = self.legal(py, profile, entry)?;
-        let code = tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile());
-        code.map_err(|d| self.raise(py, &d.into()))
+        let options = tessera_emit::Options { entry, ..tessera_emit::Options::default() };
+        let built = tessera_emit::build(kernel.module(), kernel.profile(), &options);
+        built.map(|built| built.text).map_err(|d| self.raise(py, &d.into()))
     }
 
     fn __str__(&self) -> &str {

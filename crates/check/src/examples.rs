@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The files of `tests/rules`.
-pub const FILES: [&str; 25] = [
+pub const FILES: [&str; 28] = [
+    include_str!("../tests/rules/alive.pto"),
     include_str!("../tests/rules/compute.pto"),
     include_str!("../tests/rules/conversion.pto"),
     include_str!("../tests/rules/cores.pto"),
+    include_str!("../tests/rules/dialect.pto"),
     include_str!("../tests/rules/fixpipe.pto"),
     include_str!("../tests/rules/global.pto"),
     include_str!("../tests/rules/irregular.pto"),
     include_str!("../tests/rules/matrix.pto"),
     include_str!("../tests/rules/memory.pto"),
+    include_str!("../tests/rules/order.pto"),
     include_str!("../tests/rules/tconcat.pto"),
     include_str!("../tests/rules/textract.pto"),
     include_str!("../tests/rules/tfillpad.pto"),
@@ -22,6 +25,7 @@ pub const FILES: [&str; 25] = [
     include_str!("../tests/rules/tinterleave.pto"),
     include_str!("../tests/rules/tmov.pto"),
     include_str!("../tests/rules/today.pto"),
+    include_str!("../tests/rules/today_rows.pto"),
     include_str!("../tests/rules/tpack.pto"),
     include_str!("../tests/rules/transfer.pto"),
     include_str!("../tests/rules/treshape.pto"),

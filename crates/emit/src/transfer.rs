@@ -1,11 +1,10 @@
 //! Between global memory and tiles (isa/memory.md 6).
 
-use crate::body::tensor;
-use crate::{Emitted, Emitter, cannot};
-use tessera_ir::scalar::Constants;
-use tessera_ir::{Op, Type, ValueId};
-use tessera_isa::inst::ViewTag;
+use crate::{Emitted, Emitter, cannot, words};
+use tessera_ir::{Def, Op, OpKind, Type};
+use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
+use tessera_isa::tile::{Extent, Pad, Tile};
 
 impl Emitter<'_> {
     /// An instruction with a view; a pointer is a dense view of the tile's valid region.
@@ -14,15 +13,27 @@ impl Emitter<'_> {
         let stores = opcode.effect(form, Role::Global) == Effect::Write;
         let role = if stores { Role::Src } else { Role::Dst };
         let tile = self.tile(op, role)?;
-        let is_conv = self.operand(op, role).is_some_and(|v| matches!(self.ty(v), Type::Conv(_)));
+        let conv =
+            self.operand(op, role).and_then(|v| if let Type::Conv(conv) = self.ty(v) { Some(*conv) } else { None });
         let (global, _) = self.global_operand(op)?;
         let view = match self.ty(global) {
-            // A conv tile takes a pointer as it is.
-            Type::Ptr(elem, _) if !is_conv => {
-                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
-                tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(global))
+            Type::Ptr(..) if form == Form::Window => {
+                return Err(cannot(op.span, "a window of a pointer", "make a view first"));
             }
-            _ => self.value(global),
+            Type::Ptr(elem, _) if conv.is_none() => {
+                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
+                self.view_of_pointer(*elem, self.value(global), &rows, &cols)
+            }
+            Type::Ptr(..) => match conv {
+                Some(conv) => self.view_of_conv(&conv, &self.value(global)),
+                None => self.value(global),
+            },
+            // A window of a view is a view that begins further on.
+            _ if form == Form::Window => {
+                let (row, col) = (self.index(op, Role::Row), self.index(op, Role::Col));
+                self.view_at(global, op, (&row, &col), &tile)?
+            }
+            _ => self.view_for(global, op)?,
         };
         let templates = self.transfer_templates(op, form, &tile, &view)?;
         let mut arguments = if stores { vec![view, tile] } else { vec![tile, view] };
@@ -34,12 +45,10 @@ impl Emitter<'_> {
         if form == Form::ScalarQuant {
             arguments.push(self.scalar(op, Role::Quant)?);
         }
-        if form == Form::Window {
-            arguments.extend([Role::Row, Role::Col].map(|role| self.index(op, role)));
-        }
         // Other words of padding have no effect where they are legal (isa/memory.md 4).
-        if op.operand(Role::Fill).is_some() {
-            arguments.push(self.scalar(op, Role::Fill)?);
+        if let Some(fill) = op.operand(Role::Fill).map(|o| o.arg) {
+            let padded = self.padded(op, &arguments[0], fill)?;
+            arguments[0] = padded;
         }
         let call = |template: &str| format!("{name}{template}({});", arguments.join(", "));
         match templates.as_slice() {
@@ -85,9 +94,9 @@ impl Emitter<'_> {
             return Ok(Vec::new());
         }
         let mut all: Vec<String> = phase.into_iter().collect();
-        all.extend([Self::type_of(tile), Self::type_of(view)]);
+        all.extend([self.type_of(tile), self.type_of(view)]);
         if form == Form::VectorQuant {
-            all.push(Self::type_of(&self.tile(op, Role::Fp)?));
+            all.push(self.type_of(&self.tile(op, Role::Fp)?));
         }
         let [atomic, relu] = said;
         all.push(atomic.unwrap_or_else(|| "AtomicType::AtomicNone".into()));
@@ -110,34 +119,31 @@ impl Emitter<'_> {
         ways.iter().map(|way| format!("Coalesce::{way}")).collect()
     }
 
-    /// The layout of a view where it meets tiles; all of them have to agree on it (isa/structure.md 8).
-    pub(crate) fn tag_of(&self, op: &Op, result: ValueId) -> Emitted<ViewTag> {
-        let known = Constants::new(self.module, self.func);
-        let tags = tessera_ir::view::tags(self.module, self.func, &known, op);
-        let (mut views, mut met) = (vec![result], Vec::new());
-        self.func.walk(&mut |_, user, _| {
-            let reads = user.operand(Role::Global).and_then(|o| o.arg.value()).is_some_and(|v| views.contains(&v));
-            if !reads {
-                return;
+    /// The destination of a load with a pad value beside its type: another tile in the same place, whose type has it.
+    fn padded(&mut self, op: &Op, name: &str, fill: tessera_ir::Arg) -> Emitted<String> {
+        let unclear = || cannot(op.span, "a pad value that is computed", "write a constant");
+        let dst = self.operand(op, Role::Dst).ok_or_else(unclear)?;
+        let tile = self.ty(dst).tile().ok_or_else(unclear)?.resolve(self.profile);
+        let number = match fill.value().map(|v| self.func.value(v).def) {
+            Some(Def::Result(id, _)) => match self.func.op(id).kind {
+                OpKind::Constant(number) => number,
+                _ => Number::Int(self.constant(fill).ok_or_else(unclear)?.into()),
+            },
+            _ => Number::Int(self.constant(fill).ok_or_else(unclear)?.into()),
+        };
+        let bits = tile.elem.encode(number, Overflow::Infinity) as u64;
+        let bits = u32::try_from(bits)
+            .map_err(|_| cannot(op.span, "a pad value of more than 32 bits", "use a tile with pad=zero, max or min"))?;
+        let plain = Tile { pad: Pad::Null, ..tile };
+        let ty = words::tile_type(&plain, op.span)?.replace("PadValue::Null", &words::custom_pad(bits));
+        let alias = self.names.fresh(&format!("{}_padded", self.names.object(dst).to_string()));
+        self.line(&format!("{ty} {alias};"));
+        self.bind(&alias, name, Some(dst));
+        for (extent, axis) in [(tile.v_row, "Row"), (tile.v_col, "Col")] {
+            if extent == Extent::Dynamic {
+                self.line(&format!("{alias}.SetValid{axis}({name}.GetValid{axis}());"));
             }
-            if user.opcode() == Some(Opcode::PartitionView) {
-                views.extend(user.results.first());
-                return;
-            }
-            let data = [Role::Dst, Role::Src].into_iter().find_map(|role| self.operand(user, role));
-            let data = data.or_else(|| user.results.first().copied());
-            if let Some(tile) = data.and_then(|v| self.ty(v).tile()) {
-                met.push(tags.of(&tile.resolve(self.profile)));
-            }
-        });
-        let first = met.first().copied().or(op.known_attrs().layout()).unwrap_or(ViewTag::Nd);
-        if met.iter().any(|tag| *tag != first) {
-            return Err(cannot(op.span, "a view that meets tiles of different layouts", "write its layout"));
         }
-        let is_list = matches!(self.ty(result), Type::View(view) if view.dims.len() == 1);
-        if is_list && first == ViewTag::Dn {
-            return Err(cannot(op.span, "a list of elements as a column", "make a view of two dimensions"));
-        }
-        Ok(first)
+        Ok(alias)
     }
 }

@@ -1,6 +1,8 @@
 //! A function compiled for execution: a tree of operations whose operands are slots.
 
+use super::cores::Group;
 use super::micro::{MicroOp, MicroSupport, chip_space};
+use smallvec::SmallVec;
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -128,7 +130,7 @@ pub struct Alloc {
     pub valid: [Option<Int>; 2],
 }
 
-/// TSUBVIEW and `pto.subview`: the destination becomes a view.
+/// TSUBVIEW, `pto.subview` and `pto.multi_tile_get`: the destination becomes a view.
 #[derive(Debug)]
 pub struct Window {
     pub opcode: Opcode,
@@ -136,8 +138,8 @@ pub struct Window {
     /// The slot of the destination; a result's object is put there first.
     pub dst: TileSlot,
     pub result: Option<TileId>,
-    pub row: Int,
-    pub col: Int,
+    /// Row and column of a window, or the slot.
+    pub at: SmallVec<[(Role, Int); 2]>,
     /// The valid extents, if they are written.
     pub valid: [Option<Int>; 2],
 }
@@ -171,7 +173,7 @@ pub struct ViewNumber {
 }
 
 /// One element of global memory.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Access {
     pub pointer: GlobalSlot,
     pub index: Int,
@@ -239,6 +241,8 @@ pub struct Push {
     /// `gm_slot_buffer`.
     pub global: Option<GlobalSlot>,
     pub cache: usize,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
 }
 
 #[derive(Debug)]
@@ -254,6 +258,8 @@ pub struct Pop {
     /// Tiles that may be views of a popped one.
     pub views: Vec<TileId>,
     pub cache: usize,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
 }
 
 #[derive(Debug)]
@@ -262,9 +268,18 @@ pub enum CoreSyncOp {
     Pop(Pop),
     Free { channel: usize },
     // `sync.set` and `sync.wait`.
-    /// Written as an instruction of micro/cube.md 8, `is_wide`: ids of a vector core count modulo 16.
     Give { id: Int, mode: i128, is_wide: bool },
-    Take { id: Int, is_wide: bool },
+    Take { id: Int, crosses: bool, is_wide: bool },
+    // `syncall`.
+    Meet(Meeting),
+}
+
+/// A meeting of cores, with the word that counts them and how many take part, where they are given.
+#[derive(Debug)]
+pub struct Meeting {
+    pub group: Group,
+    pub word: Option<(Access, IntSlot)>,
+    pub wanted: Option<Int>,
 }
 
 /// The operations around the instructions.
@@ -292,6 +307,8 @@ pub enum Support {
     AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
     Address(Address),
     ViewNumber(ViewNumber),
+    /// Valid extents of a tile, by axis.
+    Extents(TileSlot, Vec<(usize, IntSlot)>),
     PrintText { format: Box<str>, values: Vec<Scalar> },
     Trap,
     LoadScalar(Access, IntSlot),
@@ -334,6 +351,8 @@ pub struct InstTemplate {
     pub tiles: Vec<(Role, TileSlot)>,
     pub scalars: Vec<(Role, Scalar)>,
     pub global: Option<GlobalSlot>,
+    /// Further views, of indices and of scratch.
+    pub views: Vec<(Role, GlobalSlot)>,
     /// The results: their slots and objects.
     pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.
@@ -453,6 +472,12 @@ impl Program {
         self.vars.get(value.index())?.tile()
     }
 
+    /// A slot for a number of no value.
+    pub fn temporary(&mut self) -> IntSlot {
+        self.ints += 1;
+        IntSlot(self.ints as u32 - 1)
+    }
+
     /// A new slot for a value of this type.
     pub fn slot(&mut self, ty: &Type) -> Var {
         let next = |count: &mut usize| {
@@ -463,7 +488,9 @@ impl Program {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Ptr(..) if self.is_micro && chip_space(ty).is_some() => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Micro(_) => Var::Micro(MicroSlot(next(&mut self.micros))),
-            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
+            Type::Tile(_) | Type::Conv(_) | Type::Multi(..) | Type::Vector(..) => {
+                Var::Tile(TileSlot(next(&mut self.tiles)))
+            }
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
             Type::Event => Var::Nothing,
             Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {

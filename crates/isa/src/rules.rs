@@ -36,16 +36,14 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         let info = op.info();
         for usage in info.rules {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
-            if let (false, Some(text)) = (known, text(usage)) {
+            // Of several conditions with one id, that a word is in the list says the least.
+            let mut same = info.rules.iter().filter(|r| r.id == usage.id);
+            let special = same.find(|r| !matches!(r.kind, RuleKind::Words)).unwrap_or(usage);
+            if let (false, Some(text)) = (known, text(special)) {
+                // Several questions may have one id.
+                let on = info.rules.iter().filter(|r| r.id == usage.id).fold(usage.on, |on, r| on.or(r.on));
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
-                derived.push(Rule {
-                    id: usage.id,
-                    severity,
-                    on: usage.on,
-                    text,
-                    source: source(usage, info),
-                    implied: false,
-                });
+                derived.push(Rule { id: usage.id, severity, on, text, source: source(usage, info), implied: false });
             }
         }
     }
@@ -87,6 +85,10 @@ fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
     match (info.family, usage.kind) {
         (Family::Elementwise | Family::Scalar, Tmp(_) | TmpRows | TmpOfCvt) => "isa/elementwise.md 6",
         (Family::Elementwise | Family::Scalar, MaskValid | Mask | MaskDense) => "isa/elementwise.md 4",
+        (_, ScalarNumber) => "isa/today.md 6.8",
+        (_, TmpOfIntegers | PreciseFloats | PreciseWithTmp | CountTmp) => "isa/today.md 6.2",
+        (_, QuantTmp) => "isa/today.md 6.4",
+        (_, ContractPitch) => "isa/today.md 5.4",
         (_, Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits) => "isa/scalar.md 2",
         (Family::Elementwise | Family::Scalar, _) => "isa/elementwise.md 2",
         (Family::Reduce, Tmp(_) | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize | ExpandTmp | ExpandTmpSize) => {
@@ -114,7 +116,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::RowOfValid, _) => "src has the valid rows of dst, and a column",
         (RuleKind::ColOfValid, _) => "src has the valid columns of dst, and a row",
         (RuleKind::RowExpandValid, _) => {
-            "one source has dst's valid region, the other its valid rows and one column or a 32-byte block"
+            "one source has dst's valid region; the other has dst's valid rows, and blocks of 32 bytes or one column (on a2a3 and a5 with src1Col = 1 or in a col_major tile)"
         }
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
@@ -131,6 +133,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::Scalar, _) => {
             "the scalar is an integer with tiles of integers, f16, bf16 or f32 with tiles of floats"
         }
+        (RuleKind::ScalarNumber, _) => "the scalar is an integer, f16, bf16 or f32",
         (RuleKind::ScalarTyped, _) => "the scalar is of the tile's kind (a2a3, a5: of its type, signedness aside)",
         (RuleKind::ScalarShift, _) => "the scalar is an integer (a2a3, a5: not a negative one)",
         (RuleKind::ScalarSlope, _) => "the scalar is f32 or of the tile's type (cpu: any float)",
@@ -158,7 +161,19 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         }
         (RuleKind::Words, _) => "the word is one that the attribute has",
         (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
-        (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
+        (RuleKind::ContractRange, _) => "M, K and N are 0 to 4095 (mx: 1 to 4095)",
+        (RuleKind::ContractPitch, _) => {
+            "declared extents are M, N rounded up to 16 and K to 32 bytes, or the tile is compact=normal"
+        }
+        (RuleKind::TmpOfIntegers, _) => {
+            "tmp is given where it is needed, in Vec, row-major, and of the type and size that are listed"
+        }
+        (RuleKind::CountTmp, _) => {
+            "a given tmp is in Vec, ND, of a 4-byte type, with at least 768 bytes (16-bit dst: 1792)"
+        }
+        (RuleKind::QuantTmp, _) => "a given tmp is in Vec, ND, f32, with src's shape and valid region",
+        (RuleKind::PreciseFloats, _) => "high_precision is for floats, on a5",
+        (RuleKind::PreciseWithTmp, _) => "high_precision has a scratch tile",
         (RuleKind::GatherValid, _) => "the valid regions fit the form (isa/irregular.md 2)",
         (RuleKind::GatherTmp, _) => {
             "a given tmp is in Vec, ND; by index: it is given and has idx's type and valid region"
@@ -201,6 +216,15 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             "the sources' valid regions lie in dst's, and one of them equals it where that is asked"
         }
         (RuleKind::LikeDst, _) => "src has the valid region of dst",
+        (RuleKind::MxAttr, _) => {
+            "quant_type is MXFP8 or MXFP4_E2M1, interleave is axis0's, exp_zz and storeMode are axis1's"
+        }
+        (RuleKind::MxValid, _) => "there are whole groups of 32, and exp, max and scaling have a place for each",
+        (RuleKind::MxShape, _) => {
+            "dst.C = src.C; max and scaling are dense (axis0: as wide as src); MXFP4: src.C is even"
+        }
+        (RuleKind::MxRoom, _) => "scaling and exp_zz have room for what hardware writes (isa/today.md 6.4)",
+        (RuleKind::MxHardware, _) => "the library has the combination (isa/today.md 6.4)",
         (RuleKind::QuantAttr, _) => "INT8_SYM has no offset and writes i8, INT8_ASYM has one and writes u8",
         (RuleKind::QuantParam, _) => {
             "fp and offset have dst's valid rows and 1 or 8 columns (cpu: or dst's valid region)"
@@ -221,6 +245,9 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         }
         (RuleKind::TableDense, _) => {
             "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
+        }
+        (RuleKind::TableScratch, _) => {
+            "into Mat: elem has a dense view of dst's type with R·C elements for scratch, row has none"
         }
         (RuleKind::TableAttr, _) => {
             "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"
@@ -258,8 +285,19 @@ static RULES: &[Rule] = rules! {
     Error ALL "tile-pad", "a custom pad value fits the element type; one that is not exact is a warning", "tile-model.md 6";
     Error A5 "tile-fp4", "fp4: cols, v_col and indexCol are even; where two rows share a byte (DN, ZN, NN), v_row and indexRow too", "tile-model.md 3";
     Error CPU_A2A3 "tile-dtype", "the element type exists on the profile", "PTO ISA, layout family page, type support; tile-model.md 3";
+    Error ALL "tile-multi", "a multi-buffer tile has 2 to 16 slots without row_plus_one, and only alloc_multi_tile and multi_tile_get name it, with a slot that it has", "isa/today.md 5.2";
     Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
     Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
+    // Meetings and reads ahead.
+    Error ALL "syncall-mode", "a meeting has operands in soft mode, and none in hard mode", "isa/comm.md 7";
+    Error ALL "syncall-workspace", "the workspace of a meeting is at least 16 i32 in global memory, whose first word is a multiple of the participants", "isa/comm.md 7";
+    Error ALL "async-view", "a view that is read ahead is dense, and has one dimension", "isa/today.md 6.9";
+    // Levels (isa/today.md 9).
+    Error ALL "level-addr", "level 3: every tile has an address; level 1, 2: none has", "isa/today.md 9";
+    Error ALL "level-assign", "level 3: tassign, with the order left to the program; level 1, 2: no tassign", "isa/today.md 9";
+    Error ALL "level-reserve", "level 3: reserve_buffer has a base; level 1, 2: it is auto", "isa/today.md 9";
+    Error A2A3 "level-tmp", "level 3: the scratch operands that hardware uses are written", "isa/today.md 9";
+    Warning A2A3 "tmp-area", "no tile lies where the library keeps scratch that is left out: UB 184 to 192 KiB", "isa/today.md 9";
     // Regions and memory.
     Error ALL "valid-unset", "a dynamic valid extent is set before its first use", "tile-model.md 4";
     Error ALL "valid-range", "a run-time valid extent lies between 0 and the declared one", "tile-model.md 4";
@@ -267,6 +305,8 @@ static RULES: &[Rule] = rules! {
     Error ALL "tassign-align", "a tile's address is a multiple of 32", "tile-model.md 2";
     Error NPU "capacity", "the tiles alive together fit their memory", "ops.md 10";
     Error ALL "overlap", "operands of one instruction do not overlap, unless the result is the same as with disjoint ones", "ops.md 1";
+    Error ALL "tile-overlap", "two tiles that are alive at once have bytes of their own: none is read after another tile at another place was written over it", "isa/notes.md";
+    Error ALL "never-written", "an instruction has written some byte of each tile that is read, on every path (on some paths: a warning)", "ops.md 1";
     Warning NPU "footprint", "the blocks that hardware writes stay inside the tile's declared area", "ops.md 1, fixpipe.md 5";
     Error ALL "tsubview-window", "a view is none_box, of the source's type, inside it, and starts at a 32-byte boundary", "ops.md 10";
     Warning ALL "undefined-read", "an element that reaches global memory, a file or the terminal has a defined value", "ops.md 1";
@@ -274,6 +314,7 @@ static RULES: &[Rule] = rules! {
     // Global memory.
     Warning ALL "view-layout", "a written layout tag is not contradicted by the view's last two strides", "isa/structure.md 8";
     Warning ALL "view-stride", "elements of a view that is stored to have places of their own: no stride is 0", "isa/memory.md 1";
+    Warning ALL "view-overlap", "rows of a view that is stored to share no element", "isa/memory.md 1";
     Error ALL "gm-bounds", "every element touched lies inside the buffer, and a partition inside its view", "tile-model.md 7";
     // Fixpipe.
     Error ALL "quant-source", "relu, quantization and AccToVecMode need an Acc source", "fixpipe.md 1";
@@ -288,6 +329,7 @@ static RULES: &[Rule] = rules! {
     // TMOV.
     Error NPU "tmov-loc", "the pair of locations has a path", "ops.md 2";
     Error NPU "tmov-layout", "the pair of layouts has a path", "ops.md 2";
+    Error A5 "tmov-attr", "grpAxis belongs to exponents in Vec, without accToVecMode, reluPreMode, a scalar or parameters", "isa/today.md 6.5";
     Error ALL "tmov-dtype", "the element types have a path", "ops.md 2, fixpipe.md 2";
     Error NPU "tmov-shape", "declared shapes are equal (a5: when the source is Mat)", "ops.md 2";
     Error ALL "tmov-valid", "valid regions are equal", "ops.md 2";
@@ -385,6 +427,9 @@ static RULES: &[Rule] = rules! {
     Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
     Error ALL "unknown-op", "the operation exists", "syntax.md 1";
+    Error ALL "unknown-dialect", "the version of the text is 0.27 or later", "isa/today.md 1";
+    Warning ALL "dialect-meaning", "the text has a version where versions differ about what it means", "isa/today.md 1.2";
+    Warning ALL "dialect-spelling", "the version that the text states has its spellings", "isa/today.md 1.1";
     Error ALL "unknown-profile", "the profile exists", "tile-model.md 1";
     Warning ALL "unknown-attribute", "the instruction knows the attribute", "syntax.md 1";
     Error ALL "undefined-name", "a name is defined before it is used", "syntax.md 1";
@@ -404,6 +449,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "section-kind", "a section stands in code of its own kind of core, or of none", "isa/structure.md 4";
     Error ALL "mixed-outside-section", "in a kernel of both kinds of cores, tiles and global memory are touched in sections", "isa/structure.md 4";
     Error ALL "kind-pipe", "the kind of core has the pipe of the instruction (cpu warns)", "isa/structure.md 4";
+    Warning NPU "unsplit-core", "code without sections needs the pipes of one kind of core only", "isa/structure.md 4";
     Error ALL "deadlock", "some core of a block can always go on until all have ended", "isa/structure.md 4";
     Error ALL "fifo-init", "a function initializes one pipe, with dir_mask 1 to 3 and slots of a multiple of 32 bytes, before it moves tiles in its directions", "isa/structure.md 5";
     Error ALL "fifo-kind", "each operation of a FIFO stands in code for the kind of core that it is for", "isa/structure.md 5";
@@ -418,6 +464,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "fifo-write", "a popped tile is not written", "isa/structure.md 6";
     Error ALL "fifo-use-after-free", "a popped tile is not used after its slot was freed (a2a3: after as many more pops as there are slots)", "isa/structure.md 6";
     Error CPU_A5 "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
+    Error NPU "fifo-flags", "the pipes of a function have at most 8 directions, each with two of 16 flags", "isa/today.md 7.1";
     Warning ALL "fifo-open", "both ends of a pipe are in the program", "isa/today.md 7.1";
     Error ALL "local-bounds", "an index lies inside the local array", "isa/today.md 4.3";
     Error ALL "struct-field", "the fields of a struct are scalars of 8 to 64 bits, or structs", "isa/today.md 4.3";

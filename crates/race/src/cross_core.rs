@@ -26,6 +26,8 @@ struct Search<'a> {
     same: FxHashSet<(OpId, OpId)>,
     found: RaceFindings,
     pairs: u64,
+    /// The events of V0 that give other data than the same ones of V1, once this was asked.
+    differs: Option<FxHashSet<usize>>,
 }
 
 /// The races between these processes.
@@ -49,7 +51,7 @@ pub fn find(traces: &[&Trace], order: &HappensBefore, sets: &Sets) -> RaceFindin
     let used = traces.iter().flat_map(|t| &t.accesses).filter(is_shared).map(|a| a.set);
     let atoms = BytePartition::new(sets, used);
     let (lists, reported, same, found) = Default::default();
-    let mut search = Search { traces, order, sets, lists, reported, same, found, pairs: 0 };
+    let mut search = Search { traces, order, sets, lists, reported, same, found, pairs: 0, differs: None };
     for (process, trace) in traces.iter().enumerate() {
         for event in 0..trace.events.len() {
             for access in trace.accesses_of(event).iter().filter(is_shared) {
@@ -93,6 +95,42 @@ fn is_same(traces: &[&Trace], race: &Race) -> bool {
         && turn(&s, x.turn) == turn(&t, y.turn)
 }
 
+/// The events of V0 whose data differs from that of the same event of V1: it comes from other bytes of global memory.
+fn differing(traces: &[&Trace], sets: &Sets) -> FxHashSet<usize> {
+    let of = |n: u8| traces.iter().find(|trace| trace.core == Core::Vector(n)).copied();
+    let Some((v0, v1)) = of(0).zip(of(1)) else { return FxHashSet::default() };
+    let key = |trace: &Trace, n: usize| (trace.events[n].op, trace.turns[trace.events[n].turn as usize].clone());
+    let twins: FxHashMap<_, usize> = (0..v1.events.len()).map(|n| (key(v1, n), n)).collect();
+    let mut found = FxHashSet::default();
+    // The bytes on the chip that differ.
+    let mut tainted: Vec<(Root, (i64, i64))> = Vec::new();
+    for n in 0..v0.events.len() {
+        let Some(twin) = twins.get(&key(v0, n)) else { continue };
+        let (mine, theirs) = (v0.accesses_of(n), v1.accesses_of(*twin));
+        let mut reads = mine.iter().zip(theirs).filter(|(a, b)| !a.writes && !b.writes);
+        let differs = reads.any(|(a, b)| {
+            let bytes = sets.get(a.set);
+            match bytes.root {
+                Root::Buffer(_) => a.set != b.set && a.is_definite() && b.is_definite(),
+                root => tainted.iter().any(|(other, (from, to))| {
+                    *other == root && bytes.ranges.iter().any(|range| range.0 < *to && *from < range.1)
+                }),
+            }
+        });
+        for access in mine.iter().filter(|a| a.writes) {
+            let bytes = sets.get(access.set);
+            // What is written whole holds the new data only.
+            let span = bytes.span();
+            tainted.retain(|(root, (from, to))| *root != bytes.root || *from < span.0 || *to > span.1 || !access.exact);
+            if differs {
+                found.insert(n);
+                tainted.push((bytes.root, span));
+            }
+        }
+    }
+    found
+}
+
 impl Search<'_> {
     fn meet(&mut self, bucket: Bucket, y: Side) {
         let node = self.order.first[y.process] + y.event;
@@ -113,7 +151,7 @@ impl Search<'_> {
                     let x = Side { process, event: *event, access: *access };
                     let Some(conflict) = conflict(&x.access, &y.access) else { continue };
                     let same_terms = self.sets.get(x.access.set).terms == self.sets.get(y.access.set).terms;
-                    let is_exact = x.access.exact && y.access.exact;
+                    let is_exact = x.access.is_definite() && y.access.is_definite();
                     match bucket {
                         Bucket::Root(_) if same_terms => continue,
                         Bucket::Atom(_) if is_exact => {}
@@ -130,7 +168,15 @@ impl Search<'_> {
                     let pair = (op(&x).min(op(&y)), op(&x).max(op(&y)));
                     if is_same(self.traces, &race) {
                         // FifoSlots that both vector cores push whole tiles into hold the same (isa/structure.md 6).
-                        if x.access.role != Role::Pipe && self.same.insert(pair) {
+                        if x.access.role == Role::Pipe {
+                            continue;
+                        }
+                        let differs = self.differs.get_or_insert_with(|| differing(self.traces, self.sets));
+                        if differs.contains(&x.event) {
+                            if self.reported.insert(pair) {
+                                self.found.races.push(race);
+                            }
+                        } else if self.same.insert(pair) {
                             self.found.same.push(race);
                         }
                     } else if self.reported.insert(pair) {

@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_isa::codec::Number;
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::{GlobalArg, Inst, TileArg};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::Kind;
+use tessera_isa::ops::{Kind, Role};
 use tessera_isa::sem::{Img2col, Map, Rect, SCALE_BLOCK, Side, Step, Touch, effects, steps};
 
 /// More elements than this are not looked at one by one: the range from the first to the last is meant.
@@ -28,6 +28,8 @@ pub struct OperandFootprint {
     pub writes: bool,
     /// Whether these are the exact bytes, not an upper bound.
     pub exact: bool,
+    /// Whether they are those of all rows and columns, of which a run decides how many are valid.
+    pub if_valid: bool,
 }
 
 /// The bytes of an instruction by operand: first what is read, then what is written.
@@ -39,7 +41,39 @@ pub fn parts(inst: &Inst) -> Vec<OperandFootprint> {
             steps.iter().for_each(|step| all.step(&known, step));
             all.done()
         }
-        None => declared(inst),
+        None => most(known).unwrap_or_else(|| declared(inst)),
+    }
+}
+
+/// The accesses of an instruction whose valid extents a run decides: those of all rows and columns, in tiles. Global
+/// memory is bounded only.
+fn most(mut inst: Inst) -> Option<Vec<OperandFootprint>> {
+    inst.tiles.iter_mut().for_each(|arg| arg.valid = arg.most_valid().map(Some));
+    let moved = inst.dst().or(inst.tile(Role::Src)).map(TileArg::most_valid);
+    if let (Some(view), Some(extents)) = (&mut inst.global, moved) {
+        fit(view, extents);
+    }
+    let steps = steps(&inst)?;
+    let mut all = Parts::default();
+    steps.iter().for_each(|step| all.step(&inst, step));
+    let tiles = all.done().into_iter().filter(|part| part.tile.is_some());
+    let tiles = tiles.map(|part| OperandFootprint { exact: false, if_valid: true, ..part });
+    Some(tiles.chain(declared(&inst).into_iter().filter(|part| part.tile.is_none())).collect())
+}
+
+/// Gives the unknown extents of a view those that a region needs.
+fn fit(view: &mut GlobalArg, extents: [u64; 2]) {
+    let axes: SmallVec<[(bool, usize); 4]> = view.axes().collect();
+    for (axis, wanted) in [(true, extents[0]), (false, extents[1])] {
+        let dims = || axes.iter().filter(|(is_row, _)| *is_row == axis).map(|(_, dim)| *dim);
+        let known = dims().filter_map(|dim| view.dims[dim]).fold(1u64, u64::saturating_mul);
+        let mut left = wanted.div_ceil(known.max(1));
+        for dim in dims() {
+            let extent = &mut view.dims[dim];
+            if extent.is_none() {
+                (*extent, left) = (Some(left), 1);
+            }
+        }
     }
 }
 
@@ -67,6 +101,7 @@ fn declared(inst: &Inst) -> Vec<OperandFootprint> {
         ranges: ranges.clone(),
         writes,
         exact: false,
+        if_valid: false,
     };
     let reads = touched.iter().filter(|t| t.2).map(|t| part(t, false));
     let writes = touched.iter().filter(|t| t.3).map(|t| part(t, true));
@@ -76,6 +111,7 @@ fn declared(inst: &Inst) -> Vec<OperandFootprint> {
         ranges: [ANYWHERE].into(),
         writes: inst.dst().is_none(),
         exact: false,
+        if_valid: false,
     });
     reads.chain(writes).chain(view).collect()
 }
@@ -307,7 +343,14 @@ impl Parts {
         let part = |(tile, core, writes, mut ranges): Collected| {
             ranges.retain(|r| r.0 < r.1);
             let ranges = joined(ranges);
-            (!ranges.is_empty()).then(|| OperandFootprint { tile, core, ranges: ranges.into(), writes, exact: true })
+            (!ranges.is_empty()).then(|| OperandFootprint {
+                tile,
+                core,
+                ranges: ranges.into(),
+                writes,
+                exact: true,
+                if_valid: false,
+            })
         };
         all.into_iter().filter_map(part).collect()
     }

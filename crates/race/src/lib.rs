@@ -8,6 +8,7 @@
 
 mod byte_partition;
 mod calls;
+mod causes;
 mod channels;
 mod cross_core;
 mod dependence;
@@ -29,8 +30,8 @@ mod trace;
 mod vecscope;
 
 pub use explore::Core;
-pub use insert::{Fallback, FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
-pub use placement::place;
+pub use insert::{Fallback, FlagUse, Place, SyncPlan, Unrolled, insert, insert_barriers, insert_unrolled};
+pub use placement::{place, place_above};
 pub use races::Conflict;
 
 use channels::Channels;
@@ -82,12 +83,14 @@ pub struct Options {
     pub is_called: bool,
     /// Whether flags and barriers that order nothing are reported, too.
     pub redundant: bool,
+    /// Whether findings of one cause are one, with a repair that was tried.
+    pub joined: bool,
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: None, disjoint: true, is_called: false, redundant: false, limits: Limits::default() }
+        Options { mode: None, disjoint: true, is_called: false, redundant: false, joined: false, limits: Limits::default() }
     }
 }
 
@@ -200,7 +203,14 @@ pub fn check(
         ..AnalysisInput::new(module, func, profile, placement, core)
     };
     let subjects: Vec<AnalysisInput<'_>> = all.iter().map(|core| subject(*core)).collect();
-    let (mut report, _) = judged(&subjects, &constants, text);
+    let Judged { found, undecided, reporter, .. } = judged_with(&subjects, &constants, text);
+    let diagnostics = match &reporter {
+        Some(reporter) if options.joined => {
+            causes::join(&subjects, &constants, reporter, found, undecided.is_some())
+        }
+        _ => found.into_iter().map(|(diagnostic, _)| diagnostic).collect(),
+    };
+    let mut report = verdict(diagnostics, undecided);
     if options.redundant {
         let useless = redundant::find(&subjects, &constants, &report);
         report.diagnostics.extend(useless);
@@ -208,10 +218,25 @@ pub fn check(
     report
 }
 
+/// The outcome of all paths.
+struct Judged<'a> {
+    found: Vec<causes::Found>,
+    undecided: Option<Undecided>,
+    /// How much there was to look at.
+    weight: u64,
+    reporter: Option<Reporter<'a>>,
+}
+
 /// Judges these processes on every path; tells also how much there was to look at.
 fn judged(subjects: &[AnalysisInput<'_>], constants: &Constants, text: &str) -> (Report, u64) {
+    let Judged { found, undecided, weight, .. } = judged_with(subjects, constants, text);
+    (verdict(found.into_iter().map(|(diagnostic, _)| diagnostic).collect(), undecided), weight)
+}
+
+/// The same, with each finding by itself.
+fn judged_with<'a>(subjects: &[AnalysisInput<'a>], constants: &Constants, text: &'a str) -> Judged<'a> {
     let Some(AnalysisInput { module, func, profile, limits, .. }) = subjects.first().copied() else {
-        return (Report { verdict: Verdict::RaceFree, diagnostics: Vec::new() }, 0);
+        return Judged { found: Vec::new(), undecided: None, weight: 0, reporter: None };
     };
     let fifos = Fifos::new(module, func);
     let mut reporter = Reporter::new(module, func, profile, text);
@@ -248,7 +273,12 @@ fn judged(subjects: &[AnalysisInput<'_>], constants: &Constants, text: &str) -> 
             break;
         }
     }
-    let mut diagnostics = reporter.done();
+    let found = reporter.findings();
+    Judged { found, undecided, weight: total, reporter: Some(reporter) }
+}
+
+/// The report of findings.
+fn verdict(mut diagnostics: Vec<Diagnostic>, undecided: Option<Undecided>) -> Report {
     let verdict = if diagnostics.iter().any(Diagnostic::is_error) {
         Verdict::Races
     } else if let Some(Undecided { span, why }) = undecided {
@@ -261,7 +291,7 @@ fn judged(subjects: &[AnalysisInput<'_>], constants: &Constants, text: &str) -> 
     } else {
         Verdict::RaceFree
     };
-    (Report { verdict, diagnostics }, total)
+    Report { verdict, diagnostics }
 }
 
 /// Judges one path of all processes; gives the reason where something could not be told.

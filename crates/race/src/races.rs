@@ -191,7 +191,7 @@ impl Search<'_> {
             }
             let before = self.precedes(x, y);
             if !before && !self.precedes(y, x) && conflict(&other, access).is_some() {
-                if !other.exact || !access.exact {
+                if !other.is_definite() || !access.is_definite() {
                     found.maybe = found.maybe.or(Some([x, y].map(|event| (self.process, event as usize))));
                 } else if !reported.contains(&(self.trace.events[x as usize].op, op)) {
                     out.push((x, other, *access));
@@ -211,7 +211,10 @@ impl Search<'_> {
         !self.ordered(x, y) && {
             let (a, b) = (self.trace.accesses_of(x as usize), self.trace.accesses_of(y as usize));
             let meet = |a: &Access, b: &Access| {
-                conflict(a, b).is_some() && a.exact && b.exact && self.atoms.shared(a.set, b.set).next().is_some()
+                conflict(a, b).is_some()
+                    && a.is_definite()
+                    && b.is_definite()
+                    && self.atoms.shared(a.set, b.set).next().is_some()
             };
             a.iter().any(|a| b.iter().any(|b| meet(a, b)))
         }

@@ -127,9 +127,18 @@ pub struct Access {
     pub adds: bool,
     /// Whether these are the exact bytes, not an upper bound.
     pub exact: bool,
+    /// Whether they are touched if every row and column is valid, which a run decides.
+    pub if_valid: bool,
     /// The operand, for messages, and its first byte.
     pub role: Role,
     pub start: i64,
+}
+
+impl Access {
+    /// Whether the bytes are touched, at least where every row is valid.
+    pub fn is_definite(&self) -> bool {
+        self.exact || self.if_valid
+    }
 }
 
 /// A flag of a process.
@@ -139,13 +148,46 @@ pub enum Flag {
     Pipes(Pipe, Pipe, LinearExpr),
     /// Between cores, with an id.
     Cores(LinearExpr),
+    /// One that an instruction uses inside: its wait follows its set at once (isa/today.md 8.1).
+    Inner(Pipe, Pipe),
+}
+
+/// Cores of a block that meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Group {
+    Cube,
+    Vector,
+    All,
+}
+
+impl Group {
+    /// The group that a word of `syncall` names.
+    pub fn of(word: &str) -> Group {
+        match word {
+            "aic_only" => Group::Cube,
+            "aiv_only" => Group::Vector,
+            _ => Group::All,
+        }
+    }
+
+    /// Its cores, where a block has three.
+    pub fn cores(self) -> &'static [Core] {
+        match self {
+            Group::Cube => &[Core::Cube],
+            Group::Vector => &[Core::Vector(0), Core::Vector(1)],
+            Group::All => &[Core::Cube, Core::Vector(0), Core::Vector(1)],
+        }
+    }
 }
 
 /// The kinds of tokens between cores (sync.md 5, isa/structure.md 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// `sync.set` and `sync.wait` of an id, and whether the set stands for a meeting of cores of one kind.
-    Token { id: i64, meets: bool },
+    /// `sync.set` and `sync.wait` of an id, whether the set stands for a meeting of cores of one kind, and whether it is as
+    /// on a2a3 (isa/today.md 8.3).
+    Token { id: i64, meets: bool, wide: bool },
+    /// A meeting of a group of cores, with an id.
+    Meeting { group: Group, id: i64 },
     /// Tiles that were pushed.
     Ready(FifoId),
     /// FifoSlots that are free again.
@@ -156,6 +198,8 @@ pub enum Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Work,
+    /// A phase of an instruction; the next event is the phase after it, which starts when it is done.
+    Phase,
     /// Gives a token of the flag of this number.
     Set(u32),
     Wait(u32),
@@ -174,6 +218,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it is an instruction, or a phase of one.
+    pub fn is_work(self) -> bool {
+        matches!(self, Kind::Work | Kind::Phase)
+    }
+
     /// The buffer whose token it takes or gives back.
     pub fn buffer(self) -> Option<u32> {
         match self {
@@ -194,6 +243,20 @@ pub struct Event {
     pub turn: u32,
     /// Its accesses, in [`Trace::accesses`].
     pub accesses: (u32, u32),
+}
+
+/// The lanes in which a process counts its events: the pipes, and one for phases that another one follows. What is done of
+/// the last is always the first so many: each is done before anything that the next one is before.
+pub const LANES: usize = Pipe::ALL.len() + 1;
+/// The lane of phases.
+pub const PHASES: usize = Pipe::ALL.len();
+
+impl Event {
+    /// The lane that counts it; none where it is on all pipes.
+    pub fn lane(&self) -> Option<usize> {
+        let pipe = self.pipe?;
+        Some(if self.kind == Kind::Phase { PHASES } else { pipe as usize })
+    }
 }
 
 /// The cost of an instruction.
@@ -253,6 +316,8 @@ pub struct Trace {
     pub is_micro: bool,
     /// Races inside of vecscopes.
     pub scopes: Vec<InScope>,
+    /// By instruction: the flags that it uses inside.
+    pub hidden: FxHashMap<u32, &'static [(Pipe, Pipe, u8)]>,
     /// What of a vecscope is not known, and why.
     pub unclear: Option<(Span, String)>,
 }

@@ -3,14 +3,14 @@
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
-use super::{Parser, Raw, Raws, Res, Results, Types, special};
+use super::{Parser, Raw, Raws, Res, Results, Types};
 use crate::lex::Tok;
 use crate::sink::shown;
 use smallvec::smallvec;
 use tessera_ir::{Arg, Def, Op, OpId, OpKind, Operand, TextForm, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::{Opcode, Role};
-use tessera_micro::{Call, GroupItem, Item, Sem};
+use tessera_isa::ops::{Opcode, Order, Role};
+use tessera_micro::{Call, GroupItem, Item};
 
 /// Words that introduce the types of a group.
 const GROUPS: [&str; 9] = ["nburst", "loop", "loop1", "loop2", "pad", "shape", "src_layout", "dst_group", "ctrl"];
@@ -35,26 +35,16 @@ impl Parser<'_> {
             "vecscope" => Some(self.section(results, "vecscope")),
             "strict_vecscope" => Some(self.strict_vecscope(results)),
             _ => {
-                let (name, row) = tessera_micro::find(mnemonic)?;
-                if row.sem == Sem::Token && self.second().kind != Tok::Percent {
-                    return Some(self.token(results, name));
+                // Tokens between cores are no part of what runs inside of one (isa/today.md 8.3).
+                let is_token = |opcode: Opcode| matches!(opcode.order(), Some(Order::CoreSet | Order::CoreWait));
+                if Opcode::parse(mnemonic).is_some_and(is_token) {
+                    return None;
                 }
+                let (name, row) = tessera_micro::find(mnemonic)?;
                 self.bump();
                 Some(self.micro_instruction(results, Call { name, row, items: Vec::new(), attrs: Vec::new() }))
             }
         }
-    }
-
-    /// A token between cores, which is an instruction of the first table under another name (micro/cube.md 8).
-    fn token(&mut self, results: &Results, name: &str) -> Res<()> {
-        self.bump();
-        let mut draft = special::Draft::default();
-        self.synchronisation(&mut draft)?;
-        draft.types.clear();
-        draft.words.push(Op::token_mark(name));
-        let loc = self.tail(&mut draft.entries)?;
-        let opcode = if name.starts_with("set") { Opcode::SyncSet } else { Opcode::SyncWait };
-        self.finish_special(results, opcode, TextForm::Ssa, draft, loc)
     }
 
     fn micro_instruction(&mut self, results: &Results, mut call: Call) -> Res<()> {

@@ -64,14 +64,13 @@ fn touches(op: &Op, profile: Profile) -> bool {
 impl Walk<'_> {
     /// `kind-pipe`: the core has the pipe that does it.
     pub(super) fn check_pipe(&mut self, op: &Op, inst: &Inst) {
-        let Some(core) = self.core.filter(|_| !self.report.refused.contains_key(&op.span)) else { return };
-        if !touches(op, self.state.profile) {
+        if self.report.refused.contains_key(&op.span) || !touches(op, self.state.profile) {
             return;
         }
-        let pipe = inst.op.pipe(inst.form, self.state.profile, inst.tiles.iter().map(|arg| (arg.role, arg.tile)));
-        if core.has(pipe) {
-            return;
-        }
+        let pipe = inst.pipe();
+        let Some(core) = self.core else { return self.check_kind(op, inst, pipe) };
+        let phases = inst.phases().phases.iter().map(|phase| phase.pipe);
+        let Some(pipe) = phases.chain([pipe]).find(|pipe| !core.has(*pipe)) else { return };
         self.lacks_pipe(op, core, pipe);
     }
 
@@ -93,5 +92,33 @@ impl Walk<'_> {
             fault.severity = Severity::Warning;
         }
         self.report.fault(op, "", fault);
+    }
+    /// `unsplit-core`: code without sections runs on one core, which has the pipes of one kind on hardware.
+    fn check_kind(&mut self, op: &Op, inst: &Inst, pipe: Pipe) {
+        if self.state.profile == Profile::Cpu || self.state.func.runs() != Runs::Unsplit || self.dead {
+            return;
+        }
+        let (cube, vector) = (Core::Cube.has(pipe), Core::Vector.has(pipe));
+        if cube == vector {
+            return;
+        }
+        let kind = usize::from(vector);
+        let is_first = self.kinds[kind].is_none();
+        self.kinds[kind].get_or_insert((op.span, inst.op));
+        let Some((other, before)) = self.kinds[1 - kind].filter(|_| is_first) else { return };
+        let (core, profile) = (if cube { Core::Cube } else { Core::Vector }, self.state.profile);
+        if !self.report.is_new(op.span, "unsplit-core") {
+            return;
+        }
+        let what = format!(
+            "{} runs on pipe {pipe} of the {core} core, and {} on the {} core: no core of {profile} has both",
+            inst.op.title(),
+            before.title(),
+            core.other()
+        );
+        let help = "put each kind into a pto.section.cube or pto.section.vector of its own, and hand tiles over with a \
+                    FIFO (pto.tpush_to_aiv, pto.tpop_from_aic) or through global memory with pto.sync.set and sync.wait";
+        let found = Diagnostic::from(Fault::new("unsplit-core", what).help(help)).at(op.span, format!("{core} core"));
+        self.report.diagnostics.push(found.and_at(other, format!("{} core", core.other())));
     }
 }

@@ -9,13 +9,17 @@
 //! Each operation reports a rule once, with the first iteration at which it is broken.
 
 mod alias;
+mod contents;
 mod cores;
 mod fifos;
 mod global;
+mod levels;
+mod meetings;
 mod micro;
 mod micro_scope;
 mod operand;
 mod report;
+mod slots;
 mod walk;
 
 use report::Report;
@@ -44,6 +48,8 @@ fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Rep
     }
     cores::check(module, func, profile, report);
     fifos::check(module, func, profile, report);
+    levels::check(module, func, profile, report);
+    meetings::check(module, func, report);
     micro_scope::check(module, func, profile, report);
     let constants = Constants::new(module, func);
     Walk::new(module, func, profile, &constants, report).run();

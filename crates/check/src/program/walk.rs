@@ -1,16 +1,18 @@
 //! The walk: what is known of numbers and places, and loops.
 
 use super::alias::Aliases;
+use super::contents::{Contents, Memories};
 use super::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::convert::Infallible;
+use std::rc::Rc;
 use tessera_absint::{
     Analysis, Binding, ControlFlow, Flow, Origin, PlaceOf, State, Step, Tiles, TypeFacts, Val, Vals, ViewOf,
 };
 use tessera_ir::edges::{Control, For, While};
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{
-    Arg, BlockId, Core, Def, Func, Module, Op, OpId, OpKind, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
+    Arg, BlockId, Core, Def, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
@@ -39,6 +41,15 @@ pub(super) struct Walk<'a> {
     pub state: State<'a, Constant, Option<Root>>,
     pub report: &'a mut Report,
     pub aliases: Aliases,
+    /// What the bytes on the chip hold here.
+    pub contents: Rc<Contents>,
+    pub memories: Memories,
+    /// The first instructions of an unsplit function that only one kind of core has the pipe for.
+    pub kinds: [Option<(Span, Opcode)>; 2],
+    /// Ids of flags that are out of range, which were reported.
+    pub wrong_ids: FxHashSet<(String, i64)>,
+    /// The FIFOs of the function.
+    pub fifos: Fifos,
     /// The number of the next automatic storage.
     next_auto: u32,
     /// Types of Left tiles whose written outer order was replaced, which has been reported.
@@ -61,7 +72,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
     /// None for global memory, and where nothing is known.
     type Root = Option<Root>;
     type Stop = Infallible;
-    type Own = Aliases;
+    type Own = (Aliases, Rc<Contents>);
 
     fn state(&self) -> &State<'a, Constant, Option<Root>> {
         &self.state
@@ -156,17 +167,18 @@ impl<'a> Analysis<'a> for Walk<'a> {
         PlaceOf::<Self> { root: None, at: self.constant(0) }
     }
 
-    fn own(&self) -> Aliases {
-        self.aliases.clone()
+    fn own(&self) -> Self::Own {
+        (self.aliases.clone(), self.contents.clone())
     }
 
-    fn set_own(&mut self, own: Aliases) {
-        self.aliases = own;
+    fn set_own(&mut self, (aliases, contents): Self::Own) {
+        (self.aliases, self.contents) = (aliases, contents);
     }
 
-    fn join_own(&mut self, a: Aliases, b: Aliases) {
+    fn join_own(&mut self, (a, left): Self::Own, (b, right): Self::Own) {
         self.aliases = a;
         self.aliases.join(b);
+        self.join_contents(left, right);
     }
 
     fn visit(&mut self, id: OpId, op: &'a Op) -> Step<'a, Self> {
@@ -184,7 +196,10 @@ impl<'a> Analysis<'a> for Walk<'a> {
         self.is_chip_pointer(value)
     }
 
-    fn instruction(&mut self, _: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Step<'a, Self> {
+    fn instruction(&mut self, id: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Step<'a, Self> {
+        if let Some(order) = opcode.order() {
+            self.flag_id(op, order);
+        }
         match opcode.info().text {
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),
             Text::Attributes if matches!(opcode.info().sem, Sem::RoundsF32 { .. }) => {
@@ -192,7 +207,12 @@ impl<'a> Analysis<'a> for Walk<'a> {
                 inst.attrs = op.known_attrs().clone();
                 crate::check(&inst).into_iter().for_each(|fault| self.found(op, fault));
             }
-            _ if self.transfer(op, opcode) => {}
+            _ if self.transfer(op, opcode) => match opcode.info().text {
+                Text::Alloc => self.allocated(op),
+                Text::Address(_) => self.escapes(op),
+                Text::Pipe(_) => self.slot(id, op),
+                _ => {}
+            },
             _ => self.on_tiles(op, opcode, form),
         }
         Ok(())
@@ -206,7 +226,10 @@ impl<'a> Analysis<'a> for Walk<'a> {
             Ok(Control::If(i)) => {
                 let outside = self.core;
                 self.core = outside.or(op.section_core());
+                let open = u32::from(self.truth(i.condition).is_none());
+                self.memories.branches += open;
                 self.choose(i)?;
+                self.memories.branches -= open;
                 self.core = outside;
             }
             Err(broken) => self.report.diagnostics.push(*broken),
@@ -217,6 +240,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
     fn type_fault(&self, ty: &Type, resolved: &Tile) -> Option<Fault> {
         match ty {
             Type::Conv(conv) => tile::check_conv(conv, self.state.profile),
+            Type::Multi(slot, _) => tile::check_tile(&slot.resolve(self.state.profile), self.state.profile),
             _ => tile::check_tile(resolved, self.state.profile),
         }
     }
@@ -338,6 +362,11 @@ impl<'a> Walk<'a> {
             state: State::new(module, func, profile, constants),
             report,
             aliases: Aliases::default(),
+            contents: Rc::default(),
+            memories: Memories::default(),
+            kinds: [None; 2],
+            wrong_ids: FxHashSet::default(),
+            fifos: Fifos::new(module, func),
             next_auto: 0,
             replaced: FxHashSet::default(),
             core: if let Runs::One(core) = func.runs() { Some(core) } else { None },
@@ -353,6 +382,7 @@ impl<'a> Walk<'a> {
     pub(super) fn run(mut self) {
         let func = self.state.func;
         func.args.iter().for_each(|arg| self.set_by_type(*arg, Origin::Argument));
+        self.shared_memories();
         let Ok(()) = self.block(func.body);
         self.dead = true;
         let Ok(()) = self.sweep(func.body);
@@ -442,6 +472,7 @@ impl<'a> Walk<'a> {
     /// Walks the blocks of a loop once, for any iteration: what changes in it is unknown. Gives what it yields.
     fn once(&mut self, op: &'a Op, yields: &[Operand]) -> Result<Vals<Constant>, Infallible> {
         let func = self.state.func;
+        self.enter_loop();
         let (values, ran) = self.apart(|this| {
             op.blocks.iter().for_each(|block| this.forget(*block));
             for block in &op.blocks {
@@ -451,7 +482,11 @@ impl<'a> Walk<'a> {
             Ok(this.vals(yields))
         })?;
         let ((), skipped) = self.apart(|_| Ok(()))?;
+        let contents = ran.1.1.clone();
         self.join(ran, skipped);
+        // Of bytes it counts as a loop that runs.
+        self.contents = contents;
+        self.leave_loop();
         Ok(values)
     }
 

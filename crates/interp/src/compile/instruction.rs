@@ -5,7 +5,7 @@ use super::super::observe;
 use super::{Compiler, lacks};
 use tessera_ir::{Op, OpId, ScalarType};
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
+use tessera_isa::ops::{Bind, Form, Opcode, Order, Role, Text};
 use tessera_isa::sem::{Sem, f32_mode};
 use tessera_kernels::Failure;
 
@@ -35,7 +35,8 @@ impl Compiler<'_> {
                     object: self.object(made)?,
                     slot: self.var(made).tile().ok_or_else(|| lacks(op, "a tile as its result"))?,
                     addr: self.role(op, Role::Addr)?,
-                    valid: valid(self)?,
+                    // The valid extents of a multi-buffer tile are its slots'.
+                    valid: if self.ty(made).slots().is_some() { [None, None] } else { valid(self)? },
                 })
             }
             Text::Assign => Support::Assign {
@@ -44,15 +45,15 @@ impl Compiler<'_> {
                 result: result.and_then(|r| self.var(r).tile()),
             },
             Text::SetValid => Support::SetValid { tile: tile(self)?, valid: valid(self)? },
-            _ if opcode.info().binds == Some(Bind::Window) => {
+            _ if matches!(opcode.info().binds, Some(Bind::Window | Bind::Slot)) => {
+                let roles = op.operands.iter().filter(|o| matches!(o.role, Role::Row | Role::Col | Role::Index));
                 let dst = op.dsts().first().map(|d| d.1).or(result);
                 Support::Window(Window {
                     opcode,
                     src: tile(self)?,
                     dst: dst.and_then(|d| self.var(d).tile()).ok_or_else(|| lacks(op, "a destination"))?,
                     result: result.map(|r| self.object(r)).transpose()?,
-                    row: wanted(self, Role::Row)?,
-                    col: wanted(self, Role::Col)?,
+                    at: roles.map(|o| Ok((o.role, self.int(op, o.arg)?))).collect::<Result<_, Failure>>()?,
                     valid: valid(self)?,
                 })
             }
@@ -80,6 +81,14 @@ impl Compiler<'_> {
                 let from = op.values().next().map(|v| self.var(v)).ok_or_else(|| lacks(op, "an operand"))?;
                 let made = self.result(op)?;
                 Support::Address(Address { from, to: self.var(made), elem: self.ty(made).global_elem() })
+            }
+            Text::Extents(axes) => {
+                let slot = |value| match self.var(value) {
+                    Var::Int(slot) => Some(slot),
+                    _ => None,
+                };
+                let to = axes.iter().copied().zip(op.results.iter().filter_map(|r| slot(*r))).collect();
+                Support::Extents(tile(self)?, to)
             }
             Text::Dim => Support::ViewNumber(ViewNumber {
                 view: global(self)?,
@@ -135,6 +144,8 @@ impl Compiler<'_> {
                 ty: self.scalar_type(self.result(op)?),
             }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
+            _ if matches!(opcode.order(), Some(Order::Nothing)) => return Ok(()),
+            _ if matches!(opcode.order(), Some(Order::Meet)) => return self.meeting(id, op, code),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
             Text::Ignored | Text::AsWritten | Text::Hint(_) => {
@@ -159,6 +170,7 @@ impl Compiler<'_> {
         let mut tiles = Vec::new();
         let mut scalars = Vec::new();
         let mut global = None;
+        let mut views = Vec::new();
         let mut init = None;
         let mut written = Vec::new();
         for operand in &op.operands {
@@ -167,6 +179,9 @@ impl Compiler<'_> {
                 Some(Var::Tile(slot)) if operand.role == Role::Init => init = Some(slot),
                 Some(Var::Tile(slot)) if operand.role.is_dst() => written.push((operand.role, slot)),
                 Some(Var::Tile(slot)) => tiles.push((operand.role, slot)),
+                Some(Var::Global(slot)) if operand.role != Role::Global && operand.role.is_view() => {
+                    views.push((operand.role, slot))
+                }
                 Some(Var::Global(slot)) => global = Some(slot),
                 Some(Var::Nothing | Var::Ids(..)) => {}
                 _ => scalars.push((operand.role, self.scalar(op, operand.arg)?)),
@@ -185,6 +200,7 @@ impl Compiler<'_> {
         let mut inst = Inst::new(opcode, form, self.profile);
         inst.attrs = op.known_attrs().clone();
         inst.makes_dst = !results.is_empty();
+        inst.finds_scratch = self.finds_scratch;
         Ok(InstTemplate {
             binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             is_configured: opcode.is_configured(),
@@ -197,6 +213,7 @@ impl Compiler<'_> {
             tiles,
             scalars,
             global,
+            views,
             results,
             init,
             may_wait: false,

@@ -86,7 +86,7 @@ const TSTORE: OpInfo = OpInfo {
     ],
     attrs: STORE_ATTRS,
     rules: rules! {
-        NPU Signature "tstore-loc", "tstore-layout"; ALL Signature "tstore-dtype"; ALL StoreShape "tstore-shape"; ALL ViewStride "view-stride"; ALL ViewAttr "unknown-attribute";
+        NPU Signature "tstore-loc", "tstore-layout"; ALL Signature "tstore-dtype"; ALL StoreShape "tstore-shape"; ALL ViewStride "view-stride"; ALL ViewOverlap "view-overlap"; ALL ViewAttr "unknown-attribute";
         A2A3 StoreRange "tstore-range"; ALL StoreAtomic "tstore-atomic";
         ALL Fixpipe "acc-mode", "quant-source", "quant-sign", "quant-scale";
         ALL Bounds "gm-bounds"; NPU ViewHardware "tstore-hw"; ALL AtRun "undefined-read";
@@ -109,10 +109,10 @@ macro_rules! table_sigs {
         &[
             table_sigs!(@ CPU $data $pipe IN_TABLE, &[], VIEW_NZ),
             table_sigs!(@ A2A3 $data $pipe IN_TABLE, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
-                &[(Role::$data, ND), (Role::Idx, ND), (Role::Global, ND)],
-                &[(Role::$data, NZ_512), (Role::Idx, ND), (Role::Global, NZ)],
+                &[(Role::$data, ND), (Role::Idx, ND_DN), (Role::Global, ND)],
+                &[(Role::$data, NZ_512), (Role::Idx, ND_DN), (Role::Global, NZ)],
             ]),
-            table_sigs!(@ A5 $data $pipe IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
+            table_sigs!(@ A5 $data V IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
                 &[(Role::$data, ND_DN), (Role::Idx, ND_DN), (Role::Global, ND)],
             ]),
         ]
@@ -133,16 +133,48 @@ macro_rules! table_sigs {
     };
 }
 
+/// MGATHER into Mat, with indices in global memory (isa/today.md 6.7).
+macro_rules! into_mat {
+    ($on:ident $types:expr) => {
+        Sig {
+            on: Profiles::$on,
+            forms: &[Form::InMemory],
+            locs: &[(Role::Dst, &[Loc::Mat])],
+            layouts: &[&[(Role::Dst, NZ_512), (Role::Global, ND), (Role::IdxView, ND)]],
+            types: Types::ByRole(&[
+                (Role::Dst, TypeOf::One($types)),
+                (Role::IdxView, TypeOf::One(&[I32, U32])),
+                (Role::Global, TypeOf::Alike(Role::Dst)),
+                (Role::ScratchView, TypeOf::Alike(Role::Dst)),
+            ]),
+            pipe: Pipe::Mte2,
+        }
+    };
+}
+static GATHERS: &[Sig] = &[
+    table_sigs!(@ CPU Dst Mte2 IN_TABLE, &[], VIEW_NZ),
+    table_sigs!(@ A2A3 Dst Mte2 IN_TABLE, &[(Role::Dst, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], IN_VEC_A2A3),
+    table_sigs!(@ A5 Dst Mte2 IN_TABLE_A5, &[(Role::Dst, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], IN_VEC_A5),
+    into_mat!(CPU IN_TABLE),
+    into_mat!(A2A3 IN_TABLE),
+    into_mat!(A5 IN_TABLE_A5),
+];
+const IN_VEC_A2A3: &[Layouts] = &[
+    &[(Role::Dst, ND), (Role::Idx, ND_DN), (Role::Global, ND)],
+    &[(Role::Dst, NZ_512), (Role::Idx, ND_DN), (Role::Global, NZ)],
+];
+const IN_VEC_A5: &[Layouts] = &[&[(Role::Dst, ND_DN), (Role::Idx, ND_DN), (Role::Global, ND)]];
+
 /// The rules of MGATHER and MSCATTER.
 macro_rules! table_rules {
-    ($mnemonic:literal $($more:literal)?) => {
+    ($mnemonic:literal $($more:literal)?; $($on:ident $kind:ident $id:literal;)*) => {
         rules! {
             NPU Signature concat!($mnemonic, "-loc"); ALL Signature concat!($mnemonic, "-layout");
             ALL Signature concat!($mnemonic, "-dtype"); ALL TableShape concat!($mnemonic, "-shape");
             NPU TableDense concat!($mnemonic, "-table"); ALL Words concat!($mnemonic, "-attr");
-            ALL TableAttr concat!($mnemonic, "-attr");
+            ALL TableAttr concat!($mnemonic, "-attr"); $($on $kind $id;)*
             ALL AtRun "gm-bounds"; ALL AtRun concat!($mnemonic, "-index"); ALL AtRun "undefined-use";
-            $(ALL ViewStride "view-stride"; ALL AtRun $more;)?
+            $(ALL ViewStride "view-stride"; ALL ViewOverlap "view-overlap"; ALL AtRun $more;)?
         }
     };
 }
@@ -150,7 +182,7 @@ macro_rules! table_rules {
 /// A view for a tile.
 const LOADED: &[FormInfo] = &[form!(Plain: Global => Dst)];
 
-family! { after partial::END;
+family! { after mx::END;
     Tload => OpInfo {
         mnemonic: "tload",
         cpp: &["TLOAD"],
@@ -196,7 +228,7 @@ family! { after partial::END;
         forms: &[form!(VectorQuant: Src, Fp => Global)],
         rules: rules! {
             ALL Signature "tstore_fp-loc"; NPU Signature "tstore_fp-layout"; ALL Signature "tstore_fp-dtype";
-            ALL StoreShape "tstore_fp-shape"; ALL ViewStride "view-stride"; ALL ViewAttr "unknown-attribute"; A2A3 StoreRange "tstore_fp-range"; ALL StoreAtomic "tstore_fp-atomic";
+            ALL StoreShape "tstore_fp-shape"; ALL ViewStride "view-stride"; ALL ViewOverlap "view-overlap"; ALL ViewAttr "unknown-attribute"; A2A3 StoreRange "tstore_fp-range"; ALL StoreAtomic "tstore_fp-atomic";
             ALL Fixpipe "acc-mode", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
             ALL Bounds "gm-bounds"; ALL AtRun "undefined-read", "undefined-use";
         },
@@ -212,10 +244,14 @@ family! { after partial::END;
         summary: "Gathers rows or elements of a view by index.",
         formula: "elem: dst(i,j) = view[t(idx(i,j))]; row: dst(i,j) = view(t(idx[i]), j); t: memory.md, 5",
         source: "isa/memory.md 5",
-        forms: &[form!(Plain: Global, Idx => Dst)],
+        forms: &[
+            form!(Plain: Global, Idx => Dst),
+            form!(InMemory: Global, IdxView, ScratchView as optional_view => Dst; cpp Dst, Global, IdxView, ScratchView; by_hand cpp;
+                formula "as the other form; idx and scratch are views"),
+        ],
         attrs: &[AttrName::GatherOob, AttrName::Coalesce],
-        rules: table_rules!("mgather"),
-        sigs: table_sigs!(Dst Mte2),
+        rules: table_rules!("mgather"; ALL TableScratch "mgather-scratch";),
+        sigs: GATHERS,
         ids: ids!("mgather"),
         sem: Sem::Data(sem::table),
         examples: &[(Role::Idx, "!pto.tile<16x32xi32>")],
@@ -230,7 +266,7 @@ family! { after partial::END;
         source: "isa/memory.md 5",
         forms: &[form!(Plain: Src, Idx => Global)],
         attrs: &[AttrName::ScatterAtomicOp, AttrName::ScatterOob, AttrName::Coalesce],
-        rules: table_rules!("mscatter" "undefined-read"),
+        rules: table_rules!("mscatter" "undefined-read";),
         sigs: table_sigs!(Src Mte3),
         ids: ids!("mscatter"),
         pipe: Pipe::Mte3,

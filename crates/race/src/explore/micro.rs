@@ -114,7 +114,7 @@ impl<'a> PathWalk<'a> {
         let place = Place { root: Root::Chip(loc, core), at: at.times(8) };
         let set = self.sets.of(&place, &ranges.into());
         let start = place.at.byte();
-        [Access { set, writes, adds: false, exact, role: Role::Src, start }].into_iter().collect()
+        [Access { set, writes, adds: false, exact, if_valid: false, role: Role::Src, start }].into_iter().collect()
     }
 
     /// Bytes behind a pointer on the chip, in the memory that the instruction means.
@@ -141,7 +141,7 @@ impl<'a> PathWalk<'a> {
         let place = Place { root, at: bits };
         let set = self.sets.of(&place, &ranges.into());
         let start = place.at.byte();
-        [Access { set, writes, adds: false, exact: true, role: Role::Src, start }].into_iter().collect()
+        [Access { set, writes, adds: false, exact: true, if_valid: false, role: Role::Src, start }].into_iter().collect()
     }
 
     /// A micro instruction outside of vecscopes: what it moves, on its pipe.
@@ -184,7 +184,15 @@ impl<'a> PathWalk<'a> {
                         let place = self.state.views[view].place.clone();
                         let set = self.sets.of(&place, &ranges.as_slice().into());
                         let start = place.at.byte();
-                        accesses.push(Access { set, writes, adds: false, exact: true, role: Role::Global, start });
+                        accesses.push(Access {
+                            set,
+                            writes,
+                            adds: false,
+                            exact: true,
+                            if_valid: false,
+                            role: Role::Global,
+                            start,
+                        });
                     }
                     Val::Scalar(at) => accesses.extend(self.whose(pointer, &at, whose, &ranges, writes)),
                     _ => {}
@@ -253,7 +261,15 @@ impl<'a> PathWalk<'a> {
                     let core = if let Core::Vector(n) = self.subject.core { n } else { 0 };
                     let place = Place { root: Root::Chip(Loc::Vec, core), at: 0.into() };
                     let set = self.sets.of(&place, &ranges.as_slice().into());
-                    accesses.push(Access { set, writes, adds: false, exact, role: Role::Src, start: 0 });
+                    accesses.push(Access {
+                        set,
+                        writes,
+                        adds: false,
+                        exact,
+                        if_valid: false,
+                        role: Role::Src,
+                        start: 0,
+                    });
                 }
             }
         }

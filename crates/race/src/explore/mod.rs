@@ -20,6 +20,7 @@ mod widening;
 pub use choices::{ChoiceKey, PathChoices, SymbolicLoop};
 use widening::Widened;
 
+use crate::causes::Extra;
 use crate::linear_expr::{Expr, LinearExpr, Symbols};
 use crate::trace::{Access, Event, Kind, Place, Root, Sets, Tick, Trace};
 use crate::{Limits, Undecided};
@@ -37,7 +38,7 @@ use tessera_isa::tile::{Loc, Tile};
 use tessera_plan::Placement;
 
 /// A process: what of the program it runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Core {
     /// All pipes and memories in one.
     #[default]
@@ -70,6 +71,8 @@ pub(crate) struct AnalysisInput<'a> {
     pub block: Option<[i64; 2]>,
     /// The costs of instructions, if they are requested: then everything of the run must be known.
     pub costs: Option<&'a Costs>,
+    /// Order operations that are tried beside those of the program.
+    pub extra: &'a [Extra],
 }
 
 impl<'a> AnalysisInput<'a> {
@@ -92,6 +95,7 @@ impl<'a> AnalysisInput<'a> {
             limits,
             block,
             costs,
+            extra: &[],
         }
     }
 }
@@ -369,12 +373,14 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
         if self.subject.ticks {
             self.trace.ticks.push(Tick::Begin(id));
         }
+        self.extra(id, false);
         match &op.kind {
             OpKind::Pto(opcode, _) if self.is_micro && self.chip_pointer(id, op, *opcode) => {}
             OpKind::Micro(_) => self.micro(id, op)?,
             _ if op.is_vecscope() => self.vecscope(id, op)?,
             _ => self.op(id, op)?,
         }
+        self.extra(id, true);
         if self.subject.ticks {
             match self.trace.events.len() == events && op.blocks.is_empty() {
                 true => self.trace.ticks.truncate(ticks),

@@ -2,6 +2,7 @@
 
 use super::{Core, Explored, PathWalk};
 use crate::Undecided;
+use crate::causes::{Added, Extra};
 use crate::linear_expr::LinearExpr;
 use crate::sync_op::{SyncOp, SyncOpSite};
 use crate::trace::{Flag, Kind, Line, Misuse};
@@ -52,12 +53,46 @@ impl<'a> PathWalk<'a> {
         }
     }
 
+    /// The order operations that are tried at this place.
+    pub(super) fn extra(&mut self, id: OpId, after: bool) {
+        let here = |extra: &&Extra| {
+            let is_core = std::mem::discriminant(&extra.core) == std::mem::discriminant(&self.subject.core);
+            extra.at == id && extra.after == after && is_core
+        };
+        for extra in self.subject.extra.iter().filter(here).copied().collect::<Vec<_>>() {
+            let (ends, id, sets) = match extra.adds {
+                Added::Barrier(pipe) => {
+                    self.event(id, pipe, Kind::Barrier, &[]);
+                    continue;
+                }
+                Added::Flag { from, to, id, sets } => ((from, to), LinearExpr::from(id), sets),
+                Added::Counterpart(of) => {
+                    let func = self.subject.func;
+                    let op = func.op(of);
+                    let Some(order) = op.opcode().and_then(Opcode::order) else { continue };
+                    let (core, profile) = (self.subject.core, self.subject.profile);
+                    let ordering = SyncOpSite { at: of, op, order, core, profile, wide: op.is_wide_token(self.subject.module, profile) };
+                    let SyncOp::Flag { from, to, sets } = ordering.sync_op() else { continue };
+                    let given = op.operands.first().and_then(|o| self.read(o.arg));
+                    let id = ordering.written_id().map(LinearExpr::from).or(given);
+                    let Some(id) = id else { continue };
+                    ((from, to), id, !sets)
+                }
+            };
+            let flag = self.flag_number(Flag::Pipes(ends.0, ends.1, id));
+            let (pipe, kind) = if sets { (ends.0, Kind::Set(flag)) } else { (ends.1, Kind::Wait(flag)) };
+            self.event(extra.at, Some(pipe), kind, &[]);
+        }
+    }
+
     pub(super) fn order(&mut self, id: OpId, op: &Op, order: Order) -> Explored {
         if let Some((pipe, kind)) = self.plain_flags.get(id.index()).copied().flatten() {
             self.event(id, Some(pipe), kind, &[]);
             return Ok(());
         }
-        let ordering = SyncOpSite { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
+        let (core, profile) = (self.subject.core, self.subject.profile);
+        let wide = op.is_wide_token(self.subject.module, profile);
+        let ordering = SyncOpSite { at: id, op, order, core, profile, wide };
         // Words are read once.
         let read = || Rc::new((ordering.sync_op(), ordering.written_id()));
         let sync_op = self.choices.deeds.entry((id, self.subject.core)).or_insert_with(read).clone();
@@ -82,6 +117,13 @@ impl<'a> PathWalk<'a> {
             SyncOp::Fence(pipes) => {
                 for pipe in *pipes {
                     self.event(id, *pipe, Kind::Barrier, &[]);
+                }
+            }
+            SyncOp::Meet(group) => {
+                if group.cores().contains(&self.subject.core) {
+                    let line = Line::Meeting { group: *group, id: -1 };
+                    self.event(id, Some(Pipe::S), Kind::Send(line), &[]);
+                    self.event(id, Some(Pipe::S), Kind::Receive(line), &[]);
                 }
             }
             SyncOp::Nothing => {}
@@ -189,7 +231,7 @@ impl<'a> PathWalk<'a> {
         self.turn.last().map_or_else(String::new, |(_, n)| format!(" in iteration {n}"))
     }
 
-    fn flag_number(&mut self, flag: Flag) -> u32 {
+    pub(super) fn flag_number(&mut self, flag: Flag) -> u32 {
         let next = self.flags.len() as u32;
         let flags = &mut self.trace.flags;
         *self.flags.entry(flag).or_insert_with_key(|flag| {
@@ -217,7 +259,10 @@ impl<'a> PathWalk<'a> {
             return Err(Undecided::at(op.span, format!("the id of {} is not known", op.kind.name())));
         };
         let id = ordering.counter(id);
-        let line = Line::Token { id, meets: ordering.meets() };
+        let line = match ordering.crosses_blocks() {
+            true => Line::Meeting { group: ordering.group(), id },
+            false => Line::Token { id, meets: ordering.meets(), wide: ordering.wide },
+        };
         self.event(at, Some(pipe), if sets { Kind::Send(line) } else { Kind::Receive(line) }, &[]);
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! The lines that would order two instructions that race (sync.md 4), placed as `plan --sync` places flags (sync.md 7).
 
-use super::{IDS, Reporter, flag_text};
+use super::{IDS, Reporter, Symptom, flag_text};
+use crate::causes::{Added, Extra};
 use crate::explore::Core;
 use crate::trace::{Flag, Kind, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tessera_ir::{BlockId, OpId, OpKind};
+use smallvec::SmallVec;
+use tessera_ir::{BlockId, Def, OpId, OpKind, ValueId};
 use tessera_isa::diag::{Diagnostic, Fact, Span};
 use tessera_isa::ops::Pipe;
 
@@ -55,8 +57,11 @@ impl Ids {
                     Some(id) => drop(self.known.insert((trace.core, *from, *to, id))),
                     None => drop(self.unknown.insert((trace.core, *from, *to))),
                 },
-                Flag::Cores(_) => {}
+                Flag::Cores(_) | Flag::Inner(..) => {}
             }
+        }
+        for (from, to, id) in trace.hidden.values().copied().flatten() {
+            self.known.insert((trace.core, *from, *to, i64::from(*id)));
         }
     }
 
@@ -151,6 +156,116 @@ impl Reporter<'_> {
             _ => "",
         };
         format!("{what}{}", self.place(op))
+    }
+
+    /// Notes what runs on which pipe, and the ends of flags.
+    pub(super) fn note_pipes(&mut self, trace: &Trace) {
+        for event in &trace.events {
+            let flag = |n: u32| match &trace.flags[n as usize] {
+                Flag::Pipes(from, to, _) => Some((*from, *to)),
+                Flag::Cores(_) | Flag::Inner(..) => None,
+            };
+            let end = match event.kind {
+                Kind::Set(n) => flag(n).map(|ends| (ends, true)),
+                Kind::Wait(n) => flag(n).map(|ends| (ends, false)),
+                _ => None,
+            };
+            match (end, event.pipe) {
+                (Some(((from, to), sets)), _) => _ = self.ends.insert((event.op, trace.core, from, to, sets)),
+                (None, Some(pipe)) => _ = self.work.insert((event.op, trace.core, pipe)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The instructions on a pipe of a core.
+    pub(crate) fn on_pipe(&self, core: Core, pipe: Pipe) -> Vec<OpId> {
+        self.work.iter().filter(|(_, c, p)| (*c, *p) == (core, pipe)).map(|(op, ..)| *op).collect()
+    }
+
+    /// The operation of a flag that lacks its other end, and others of the same kind between the same pipes.
+    pub(crate) fn like(&self, symptom: &Symptom) -> impl Iterator<Item = OpId> + use<> {
+        let same = self.ends.iter().filter(|(op, core, from, to, sets)| {
+            *op != symptom.op && *core == symptom.core && symptom.pipes == Some((*from, *to)) && *sets == symptom.sets
+        });
+        let mut same: Vec<OpId> = same.map(|(op, ..)| *op).collect();
+        same.sort_unstable();
+        std::iter::once(symptom.op).chain(same)
+    }
+
+    /// What holds an operation in the innermost block that holds another one, too; none where that is itself.
+    pub(crate) fn beside(&self, op: OpId, other: OpId) -> Option<OpId> {
+        self.places().apart(op, other).map(|(holds, _)| holds).filter(|holds| *holds != op && *holds != other)
+    }
+
+    /// The loops around an operation, from the inside out.
+    pub(crate) fn loops_around(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
+        self.places().outwards(op).skip(1).filter(|op| self.func.op(*op).kind.is_loop())
+    }
+
+    /// Whether a value is defined wherever this operation is reached.
+    pub(crate) fn dominates(&self, value: ValueId, at: OpId) -> bool {
+        let places = self.places();
+        match self.func.value(value).def {
+            Def::Result(op, _) => match places.of.get(&op) {
+                Some((block, n)) => {
+                    places.outwards(at).any(|op| places.of.get(&op).is_some_and(|(other, m)| other == block && n < m))
+                }
+                None => false,
+            },
+            Def::BlockArg(block, _) => {
+                places.outwards(at).any(|op| places.of.get(&op).is_some_and(|(other, _)| *other == block))
+            }
+            _ => true,
+        }
+    }
+
+    /// The pair of a set and a wait that would order two instructions.
+    pub(crate) fn pair(&self, symptom: &Symptom) -> Option<SmallVec<[Extra; 4]>> {
+        let ((from, to), x, core) = (symptom.pipes?, symptom.x?, symptom.core);
+        let missing = Missing { core, x: (from, x), y: (to, symptom.op), is_back: symptom.is_back };
+        let id = self.ids.free(core, from, to)?;
+        let spots = self.spots(self.places(), &missing)?;
+        let one =
+            |at: OpId, after: bool, sets: bool| Extra { at, after, core, adds: Added::Flag { from, to, id, sets } };
+        let mut pair: SmallVec<[Extra; 4]> = SmallVec::new();
+        pair.extend([one(spots.set, true, true), one(spots.wait, false, false)]);
+        pair.extend(spots.round.into_iter().flat_map(|op| [one(op, false, true), one(op, true, false)]));
+        Some(pair)
+    }
+
+    /// A repair as a sentence, and as lines to add.
+    pub(crate) fn repair(&self, repair: &[Extra]) -> (String, Vec<Fact>) {
+        let mut lines = Vec::new();
+        let mut sentences = Vec::new();
+        for extra in repair {
+            let text = match extra.adds {
+                Added::Barrier(pipe) => format!("pto.barrier <{}>", pipe.map_or("PIPE_ALL", Pipe::cpp)),
+                Added::Flag { from, to, id, sets } => flag_text(if sets { "set" } else { "wait" }, from, to, id),
+                Added::Counterpart(of) => self.counterpart(of),
+            };
+            let at = if extra.after { self.end(extra.at) } else { self.span(extra.at) };
+            let side = if extra.after { "after" } else { "before" };
+            sentences.push(format!("{text} {side} {}", self.construct(extra.at)));
+            lines.push(Fact::Parts(vec![("text", Fact::Text(text)), (side, Fact::Place(at))]));
+        }
+        (format!("add {}", sentences.join(" and ")), lines)
+    }
+
+    /// The text of the other end of a flag.
+    fn counterpart(&self, of: OpId) -> String {
+        let span = self.span(of);
+        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default().trim();
+        let ends = [("set_flag", "wait_flag"), ("record_event", "wait_event")];
+        for (set, wait) in ends {
+            if text.contains(wait) {
+                return text.replace(wait, set);
+            }
+            if text.contains(set) {
+                return text.replace(set, wait);
+            }
+        }
+        format!("the other end of {}", self.name(of))
     }
 
     /// Describes the missing edge, and the lines that would add it.

@@ -4,12 +4,14 @@ mod cores;
 mod fixit;
 mod races;
 
+use crate::causes::Found;
 use crate::explore::Core;
 use crate::flags::{self, Fault, FlagViolation};
 use crate::happens_before::HappensBefore;
 use crate::trace::{Event, Flag, Kind, Trace};
 use fixit::{Ids, Missing, Places};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use tessera_ir::{Func, Module, OpId};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
@@ -18,6 +20,31 @@ use tessera_isa::profile::Profile;
 
 /// Ids of flags.
 const IDS: i64 = 8;
+
+/// What a repair of a finding can go by. Findings are the same if their rules and their flags or operations are.
+#[derive(Clone, Debug)]
+pub(crate) struct Symptom {
+    pub rule: &'static str,
+    /// The set or wait, or the later one of two that race.
+    pub op: OpId,
+    /// The earlier one of two that race.
+    pub x: Option<OpId>,
+    pub core: Core,
+    /// The pipes of a flag, or of an edge that is missing.
+    pub pipes: Option<(Pipe, Pipe)>,
+    /// Whether a set has no wait, not the other way.
+    pub sets: bool,
+    /// Whether only later iterations can wait.
+    pub is_back: bool,
+    flag: String,
+}
+
+impl PartialEq for Symptom {
+    fn eq(&self, other: &Symptom) -> bool {
+        let key = |s: &Symptom| (s.rule, s.x, s.x.map(|_| s.op));
+        key(self) == key(other) && self.flag == other.flag
+    }
+}
 
 /// The limit of reported flag errors of one path.
 const MAX_FLAGS: usize = 1000;
@@ -32,6 +59,13 @@ pub(crate) struct Reporter<'a> {
     /// The ids of flags on all paths.
     ids: Ids,
     flags: BTreeMap<(&'static str, String), (u32, Diagnostic)>,
+    /// By the same key: what a repair can go by.
+    symptoms: BTreeMap<(&'static str, String), Symptom>,
+    /// The operations that do something on a pipe.
+    work: FxHashSet<(OpId, Core, Pipe)>,
+    /// The sets and waits of each pair of pipes.
+    ends: FxHashSet<(OpId, Core, Pipe, Pipe, bool)>,
+    places: OnceCell<Places>,
     others: FxHashSet<(OpId, &'static str)>,
     pub(crate) found: Vec<Diagnostic>,
 }
@@ -46,6 +80,10 @@ impl<'a> Reporter<'a> {
             races: FxHashMap::default(),
             ids: Ids::default(),
             flags: BTreeMap::new(),
+            symptoms: BTreeMap::new(),
+            work: FxHashSet::default(),
+            ends: FxHashSet::default(),
+            places: OnceCell::new(),
             others: FxHashSet::default(),
             found: Vec::new(),
         }
@@ -53,26 +91,45 @@ impl<'a> Reporter<'a> {
 
     /// Everything, races from the nearest on.
     pub fn done(mut self) -> Vec<Diagnostic> {
+        self.findings().into_iter().map(|(diagnostic, _)| diagnostic).collect()
+    }
+
+    /// The same, with what a repair can go by.
+    pub fn findings(&mut self) -> Vec<Found> {
         let (mut found, races) = (std::mem::take(&mut self.found), std::mem::take(&mut self.races));
-        let mut races: Vec<(usize, Diagnostic)> = match races.is_empty() {
-            true => Vec::new(),
-            false => {
-                let places = Places::new(self.func);
-                let mended = |d, missing: Option<Missing>| match missing {
-                    Some(missing) => self.mend(d, &missing, &places),
-                    None => d,
-                };
-                races.into_values().map(|(distance, d, missing)| (distance, mended(d, missing))).collect()
-            }
+        let mended = |d, missing: Option<&Missing>| match missing {
+            Some(missing) => self.mend(d, missing, self.places()),
+            None => d,
         };
+        let symptom = |(x, y): (OpId, OpId), rule, missing: Option<&Missing>| Symptom {
+            rule,
+            op: y,
+            x: Some(x),
+            core: missing.map_or(Core::Unsplit, |m| m.core),
+            pipes: missing.map(|m| (m.x.0, m.y.0)),
+            sets: false,
+            is_back: missing.is_some_and(|m| m.is_back),
+            flag: String::new(),
+        };
+        let mut races: Vec<(usize, Diagnostic, Symptom)> = races
+            .into_iter()
+            .map(|(pair, (distance, d, missing))| {
+                let symptom = symptom(pair, d.rule, missing.as_ref());
+                (distance, mended(d, missing.as_ref()), symptom)
+            })
+            .collect();
         let at = |d: &Diagnostic| d.span.map_or(0, |s| s.start);
-        let mut flags: Vec<Diagnostic> = self.flags.into_values().map(|(_, d)| d).collect();
-        flags.sort_by_key(at);
-        races.sort_by_key(|(distance, d)| (*distance, at(d), d.secondary.first().map(|l| l.span.start)));
+        let flags = std::mem::take(&mut self.flags).into_iter();
+        let mut flags: Vec<Found> = flags.map(|(key, (_, d))| (d, self.symptoms.get(&key).cloned())).collect();
+        flags.sort_by_key(|(d, _)| at(d));
+        races.sort_by_key(|(distance, d, _)| (*distance, at(d), d.secondary.first().map(|l| l.span.start)));
         found.sort_by_key(at);
-        found.extend(flags);
-        found.extend(races.into_iter().map(|(_, d)| d));
-        found
+        let found = found.into_iter().map(|d| (d, None)).chain(flags);
+        found.chain(races.into_iter().map(|(_, d, symptom)| (d, Some(symptom)))).collect()
+    }
+
+    fn places(&self) -> &Places {
+        self.places.get_or_init(|| Places::new(self.func))
     }
 
     fn span(&self, op: OpId) -> Span {
@@ -102,6 +159,7 @@ impl<'a> Reporter<'a> {
     /// Reports flag errors; returns whether they are so severe that races mean nothing.
     pub fn flags(&mut self, trace: &Trace, order: &HappensBefore, process: usize, is_stuck_between: bool) -> bool {
         let misused = self.misused(trace);
+        self.note_pipes(trace);
         let mut broken = flags::check(trace, order, process, is_stuck_between);
         // Ids that may be equal may be those of one flag.
         if let Some(unclear) = flags::unclear(trace) {
@@ -148,6 +206,12 @@ impl<'a> Reporter<'a> {
             let is_first = on_this_path.insert(key.clone());
             if is_first && self.flags.get(&key).is_none_or(|(before, _)| at < *before) {
                 let found = self.broken(trace, one);
+                if let Some(Flag::Pipes(from, to, _)) = one.flag {
+                    let (pipes, sets) = (Some((from, to)), matches!(event.kind, Kind::Set(_)));
+                    let (core, flag) = (trace.core, key.1.clone());
+                    let symptom = Symptom { rule, op: event.op, x: None, core, pipes, sets, is_back: false, flag };
+                    self.symptoms.insert(key.clone(), symptom);
+                }
                 self.flags.insert(key, (at, found));
             }
         }
@@ -203,7 +267,7 @@ impl<'a> Reporter<'a> {
                 ))
             }
             Fault::Leak => {
-                let what = format!("{name} of {flag_text}{turn} is taken by no wait before the kernel ends{path}");
+                let what = format!("{name} of {flag_text}{turn} has no wait before the kernel ends{path}");
                 let leaks = matches!(flag, Some(Flag::Cores(_)));
                 let found = match leaks {
                     true => Diagnostic::warning("flag-leak", what),
@@ -215,11 +279,20 @@ impl<'a> Reporter<'a> {
             }
             Fault::Overwrite(earlier) => {
                 let before = trace.events[*earlier].op;
-                let what = format!("{name} sets {flag_text}{turn} again before the wait for the set before it{path}");
+                let what = format!("{flag_text} is set again without a wait in between{turn}{path}");
                 let found = self.finding("flag-overwrite", false, what).at(self.span(op), "the second set");
                 found
                     .and_at(self.span(before), "the first one")
                     .help(format!("wait in between, or use another id: {}", self.free_id(trace, flag.as_ref())))
+            }
+            Fault::Hidden(earlier) => {
+                let before = trace.events[*earlier].op;
+                let what = format!(
+                    "{name}{turn} uses {flag_text} inside, and the token of an earlier set is still there{path}"
+                );
+                let found = self.finding("flag-overwrite", false, what).at(self.span(op), "uses the flag inside");
+                let help = "wait before the instruction, or use an id that it does not use";
+                found.and_at(self.span(before), "this set").help(help)
             }
             Fault::TakenTwice(earlier) => {
                 let before = trace.events[*earlier].op;
@@ -242,7 +315,7 @@ impl<'a> Reporter<'a> {
             *most = (*most).max(n + 1);
         }
         let all: Vec<String> =
-            loops.iter().map(|(op, n)| format!("the loop at {} runs {n} times", self.place(OpId(*op)))).collect();
+            loops.iter().map(|(op, n)| format!("the loop at {} runs {}", self.place(OpId(*op)), times(*n))).collect();
         if all.is_empty() { String::new() } else { format!(", where {}", all.join(" and ")) }
     }
 
@@ -265,6 +338,7 @@ impl<'a> Reporter<'a> {
                 None => format!("pto.{what}_flag_dyn[<{}>, <{}>, …]", from.cpp(), to.cpp()),
             },
             Some(Flag::Cores(id)) => format!("pto.sync.{what} of id {}", id.constant),
+            Some(Flag::Inner(from, to)) => format!("a {what} of {from} → {to}"),
             None => format!("a {what}"),
         }
     }
@@ -293,9 +367,15 @@ fn flag_name(flag: &Flag) -> String {
             None => format!("{from} → {to} with a computed id"),
         },
         Flag::Cores(id) => format!("the cores' flag {}", id.constant),
+        Flag::Inner(from, to) => format!("{from} → {to} inside an instruction"),
     }
 }
 
 fn flag_text(what: &str, from: Pipe, to: Pipe, id: i64) -> String {
     format!("pto.{what}_flag[<{}>, <{}>, <EVENT_ID{id}>]", from.cpp(), to.cpp())
+}
+
+/// A number of iterations in words.
+fn times(n: u64) -> String {
+    if n == 1 { "once".into() } else { format!("{n} times") }
 }

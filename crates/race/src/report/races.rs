@@ -81,7 +81,8 @@ impl Reporter<'_> {
         };
         let what_y = self.operand(ops[1], b.role);
         let who = if is_between { format!(" of {}", of[1].core.name()) } else { String::new() };
-        let what = format!("{}{who} {does} {what_y} while {}{whose} may still {still} it", names[1], names[0]);
+        let valid = if a.exact && b.exact { "" } else { ", if any row is valid" };
+        let what = format!("{}{who} {does} {what_y} while {}{whose} may still {still} it{valid}", names[1], names[0]);
         let (pipe_x, pipe_y) = (events[0].pipe.unwrap_or(Pipe::S), events[1].pipe.unwrap_or(Pipe::S));
         let shared = shared(sets.get(a.set), sets.get(b.set));
         let bytes = (shared.first().map_or(0, |r| r.0), shared.last().map_or(0, |r| r.1));

@@ -9,7 +9,11 @@ use tessera_ir::{
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Severity, Span};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrName, Bind, Form, Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fifo, Sem};
+use tessera_isa::tile::TileType;
 use tessera_plan::Placement;
 use tessera_race::{Conflict, Fallback, FlagUse, Limits, Place, SyncPlan};
 
@@ -91,6 +95,16 @@ impl Kernel {
         let mut func = self.without_flags();
         let mut module = self.module().clone();
         free_names(&mut module, &mut func);
+        if module.level == Some(3) && func.ops.iter().any(|op| op.opcode() == Some(Opcode::Tassign)) {
+            let what = "tassign binds tiles, and level 3 orders no pipes of such a program";
+            let help = "allocate the tiles with addr, or write the flags";
+            let at = func.ops.iter().find(|op| op.opcode() == Some(Opcode::Tassign)).map_or(func.span, |op| op.span);
+            let found = Diagnostic::error("level-assign", what).at(at, "binds a tile").help(help);
+            return Err(Error::from(Box::new(found)).in_text(self.program.source()));
+        }
+        if module.finds_scratch(&func) {
+            write_scratch(&mut module, &mut func, self.profile());
+        }
         let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
         // Copies of a loop's body have one tile together.
         if shares(&placement) || unrolled && allocates_in_loops(&func) {
@@ -179,12 +193,68 @@ impl Kernel {
         }
         if !had_calls {
             let trivia = self.program.trivia().clone();
-            return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new() });
+            return tessera_asm::print(&Parsed {
+                module,
+                diagnostics: Vec::new(),
+                trivia,
+                functions: Vec::new(),
+                marks: Vec::new(),
+            });
         }
-        // Called functions are part of the kernel now.
+        // Called functions are part of the kernel now, with their ends of FIFOs.
+        own_peers(&mut module, &names);
         module.funcs.retain(|f| names.contains(&f.name) || !called.contains(&f.name));
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
-        tessera_asm::print(&Parsed { module, diagnostics, trivia, functions })
+        tessera_asm::print(&Parsed { module, diagnostics, trivia, functions, marks: Vec::new() })
+    }
+}
+
+impl Program {
+    /// The program with an allocation for every tile, so that each can have an address: tiles that instructions make as
+    /// results are allocated before them.
+    pub fn with_allocations(&self) -> Result<Program> {
+        let module = self.module();
+        let makes = |func: &Func, op: &Op| {
+            let is_tile = |v: &ValueId| module.types.get(func.value(*v).ty).is_tile();
+            let is_alloc = op.opcode().is_some_and(|o| o.info().forms.is_empty());
+            matches!(op.kind, OpKind::Pto(..))
+                && op.form != TextForm::Dps
+                && !is_alloc
+                && op.results.iter().any(is_tile)
+        };
+        match module.funcs.iter().any(|func| func.ops.iter().any(|op| makes(func, op))) {
+            true => Program::read(self.text(Some(TextForm::Dps)), Some(self.profile())).sound(),
+            false => Ok(self.clone()),
+        }
+    }
+
+    /// The text of the program with these functions in place of its own, every tile at its address. Functions that were
+    /// made sections of one, which the last part says, are taken apart again.
+    pub fn with_functions(&self, mut module: Module, functions: Vec<(Func, Placement, bool)>) -> String {
+        let called: HashSet<NameId> = module.funcs.iter().flat_map(Func::callees).collect();
+        let mut names: HashSet<NameId> = HashSet::new();
+        let mut printed = Vec::new();
+        for (mut func, placement, is_joined) in functions {
+            free_names(&mut module, &mut func);
+            distinct_names(&mut module, &mut func);
+            addresses(&mut module, &mut func, &placement);
+            let all = if is_joined { parts(&module, &func) } else { vec![func] };
+            names.extend(all.iter().map(|f| f.name));
+            printed.extend(all);
+        }
+        for func in printed {
+            module.funcs.iter_mut().filter(|f| f.name == func.name).for_each(|f| *f = func.clone());
+        }
+        // Functions that were unfolded at their calls are part of the kernel.
+        module.funcs.retain(|f| names.contains(&f.name) || f.is_declaration || !called.contains(&f.name));
+        let trivia = self.trivia().clone();
+        tessera_asm::print(&Parsed {
+            module,
+            diagnostics: Vec::new(),
+            trivia,
+            functions: Vec::new(),
+            marks: Vec::new(),
+        })
     }
 }
 
@@ -244,6 +314,45 @@ fn parts(module: &Module, func: &Func) -> Vec<Func> {
     ops.iter().filter(|id| func.op(**id).section_core().is_some()).filter_map(part).collect()
 }
 
+/// Names the function that a reserved buffer is in now where its old one was inlined: in it, and at the producer's end.
+fn own_peers(module: &mut Module, parts: &[NameId]) {
+    let is_part = |func: &&Func| parts.contains(&func.name);
+    let mut buffers: HashMap<(NameId, String), (NameId, String)> = HashMap::new();
+    let mut renamed: HashMap<(NameId, OpId), String> = HashMap::new();
+    for func in module.funcs.iter().filter(is_part) {
+        let mut taken: HashSet<String> = HashSet::new();
+        func.walk(&mut |id, op, _| {
+            let (Some(name), None) = (op.name_attr(AttrName::Name), op.name_attr(AttrName::PeerFunc)) else { return };
+            let own = (1..)
+                .map(|n| if n == 1 { name.to_string() } else { format!("{name}_{n}") })
+                .find(|own| taken.insert(own.clone()))
+                .unwrap_or_default();
+            if own != name {
+                renamed.insert((func.name, id), own.clone());
+            }
+            buffers.insert((func.home(id), name.to_string()), (func.name, own));
+        });
+    }
+    let Module { funcs, names, .. } = module;
+    for func in funcs.iter_mut().filter(|func| parts.contains(&func.name)) {
+        let of = func.name;
+        for (n, op) in func.ops.iter_mut().enumerate() {
+            let peer = op.name_attr(AttrName::PeerFunc).and_then(|peer| names.find(peer));
+            let name = op.name_attr(AttrName::Name).map(String::from);
+            let here = renamed.get(&(of, OpId(n as u32))).map(|own| (None, own));
+            let there = peer.zip(name).and_then(|key| buffers.get(&key)).map(|(home, own)| (Some(*home), own));
+            let (Some((home, own)), Some(attrs)) = (here.or(there), op.attrs.as_deref_mut()) else { continue };
+            for (key, text) in &mut attrs.names {
+                match (*key, home) {
+                    (AttrName::Name, _) => *text = format!("\"{own}\""),
+                    (AttrName::PeerFunc, Some(home)) => *text = format!("@{}", names.text(home)),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
 /// Values that no operation defines any more lose their names, so that new ones may have them.
 fn free_names(module: &mut Module, func: &mut Func) {
     let mut live = HashSet::new();
@@ -253,10 +362,55 @@ fn free_names(module: &mut Module, func: &mut Func) {
     func.values.iter_mut().filter(gone).for_each(|value| value.name = none);
 }
 
+/// Whether it gives a tile storage.
+fn allocates(op: &Op) -> bool {
+    op.opcode().and_then(|opcode| opcode.info().binds) == Some(Bind::New)
+}
+
+/// Writes the scratch tiles that instructions leave out: with addresses everywhere they would be asked for (isa/today.md
+/// 9).
+fn write_scratch(module: &mut Module, func: &mut Func, profile: Profile) {
+    let mut taken = names(func);
+    for block in 0..func.blocks.len() {
+        let mut ops = Vec::with_capacity(func.blocks[block].ops.len());
+        for id in std::mem::take(&mut func.blocks[block].ops) {
+            if let Some(tile) = left_out(module, func, id, profile) {
+                let at = func.op(id).span.start;
+                let span = Span::new(at, at);
+                let ty = module.types.intern(Type::Tile(tile));
+                let alloc = OpKind::Pto(Opcode::AllocTile, Form::Plain);
+                let alloc = func.add_op(Op::new(alloc, TextForm::Dps, span));
+                let name = fresh(module, &mut taken, "tmp");
+                let value = Value { name, ty, def: Def::Result(alloc, 0), span, type_span: span };
+                let value = func.add_value(value);
+                func.op_mut(alloc).results.push(value);
+                ops.push(alloc);
+                let operands = &mut func.op_mut(id).operands;
+                let before = operands.iter().position(|o| o.role.is_dst()).unwrap_or(operands.len());
+                operands.insert(before, Operand { role: Role::Tmp, arg: Arg::Value(value), span, type_span: span });
+            }
+            ops.push(id);
+        }
+        func.blocks[block].ops = ops;
+    }
+}
+
+/// The scratch tile that an instruction asks for and leaves out.
+fn left_out(module: &Module, func: &Func, id: OpId, profile: Profile) -> Option<TileType> {
+    let op = func.op(id);
+    let OpKind::Pto(opcode, form) = op.kind else { return None };
+    let tile = |o: &Operand| Some((o.role, module.types.get(func.value(o.arg.value()?).ty).on(profile)?));
+    let tiles: Vec<_> = op.operands.iter().filter_map(tile).collect();
+    match tiles.iter().any(|(role, _)| *role == Role::Tmp) || op.form != TextForm::Dps {
+        true => None,
+        false => opcode.scratch_tile(form, op.known_attrs(), profile, &tiles),
+    }
+}
+
 /// Whether a tile is allocated in a loop.
 fn allocates_in_loops(func: &Func) -> bool {
     let mut found = false;
-    func.walk(&mut |_, op, depth| found |= depth > 0 && op.opcode() == Some(Opcode::AllocTile));
+    func.walk(&mut |_, op, depth| found |= depth > 0 && allocates(op));
     found
 }
 
@@ -277,10 +431,20 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
         let mut ops = Vec::with_capacity(func.blocks[block].ops.len());
         for id in std::mem::take(&mut func.blocks[block].ops) {
             let op = func.op(id);
-            let is_free = op.opcode() == Some(Opcode::AllocTile) && op.operand(Role::Addr).is_none();
+            let is_free = allocates(op) && op.operand(Role::Addr).is_none();
             let tile = op.results.first().copied().filter(|_| is_free);
+            if let (Some(Sem::Fifo(Fifo::Reserve)), Some(base)) =
+                (op.opcode().map(|o| o.info().sem), op.results.first().and_then(|buffer| placement.reserved(*buffer)))
+            {
+                let known = &mut func.op_mut(id).attrs_mut().known;
+                known.set(AttrName::Auto, Some(AttrValue::Bool(false)));
+                known.set(AttrName::Base, i64::try_from(base).ok());
+            }
+            // Assemblers want an address on each tile or on none; one without storage touches nothing.
+            let place = tile.and_then(|v| placement.slot(v).map(|slot| slot.addr).or_else(|| unused(module, func, v, placement)));
+            let op = func.op(id);
             let span = Span::new(op.span.start, op.span.start);
-            if let Some(addr) = tile.and_then(|v| placement.slot(v)).map(|slot| slot.addr) {
+            if let Some(addr) = place {
                 let value = *known.entry(addr).or_insert_with(|| {
                     let number = OpKind::Constant(Number::Int(addr.into()));
                     let constant = func.add_op(Op::new(number, TextForm::Dps, span));
@@ -311,6 +475,22 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
         let body = func.body;
         func.block_mut(body).ops.insert(0, id);
     }
+}
+
+/// An address for a tile that has no storage: behind all others, if there is room.
+fn unused(module: &Module, func: &Func, tile: ValueId, placement: &Placement) -> Option<u64> {
+    const ALIGNMENT: u64 = 1024;
+    // What becomes another name of a storage has the address of that.
+    let binds = |op: &Op| op.opcode().is_some_and(|o| o.info().binds.is_some());
+    if func.ops.iter().any(|op| binds(op) && op.dsts().iter().any(|(_, dst)| *dst == tile)) {
+        return None;
+    }
+    let profile = module.profile?;
+    let tile = module.types.get(func.value(tile).ty).tile()?.resolve(profile);
+    let high = placement.high_water.get(tile.loc as usize)?.next_multiple_of(ALIGNMENT);
+    let room = profile.memory(tile.loc).and_then(|memory| memory.room());
+    let fits = room.is_none_or(|room| high.saturating_add(tile.bytes()) <= room);
+    Some(if fits { high } else { 0 })
 }
 
 /// The names of a function's values.

@@ -7,6 +7,7 @@ mod extents;
 mod fill;
 mod kernels;
 mod micro;
+mod printed;
 mod program;
 mod timeline;
 mod unroll;
