@@ -88,27 +88,14 @@ pub struct MicroState {
     specials: Specials,
 }
 
-impl AsRef<[u8]> for MicroValue {
-    fn as_ref(&self) -> &[u8] {
-        if let MicroValue::Reg(reg) = self { &reg.bytes } else { &[] }
-    }
-}
-
-impl AsMut<[u8]> for MicroValue {
-    fn as_mut(&mut self) -> &mut [u8] {
-        if let MicroValue::Reg(reg) = self { &mut reg.bytes } else { &mut [] }
-    }
-}
-
 impl MicroState {
-    /// The values of slots, and one register in between.
     pub fn new(slots: usize) -> Self {
-        MicroState { values: vec![MicroValue::default(); slots + 1], specials: Specials::default() }
+        MicroState { values: vec![MicroValue::default(); slots], specials: Specials::default() }
     }
 
     /// A block before its first operation.
     pub fn reset(&mut self) {
-        *self = MicroState::new(self.values.len() - 1);
+        *self = MicroState::new(self.values.len());
     }
 }
 
@@ -254,15 +241,22 @@ impl Memory for View<'_> {
             let size = to.0.space.size().unwrap_or(0).max(to.1.saturating_add(len));
             self.memories.reserve(target, size)?;
             let len = len as usize;
-            let is_there = self.memories.get(source).is_some_and(|m| from.1 as usize + len <= m.bytes().len());
-            if is_there && source != target && self.is_defined(source, from.1, len) {
-                self.memories.copy((source, from.1 as usize), (target, to.1 as usize), len);
-                if to.0.space == Space::Gm
-                    && let Some(memory) = self.memories.get_mut(target)
+            if source != target && self.is_defined(source, from.1, len) {
+                let both = self.memories.list_mut().get_disjoint_mut([source.index(), target.index()]);
+                let (start, end) = (to.1 as usize, to.1 as usize + len);
+                if let Ok([source, target]) = both
+                    && let (Some(read), Some(written)) =
+                        (source.bytes().get(from.1 as usize..from.1 as usize + len), target.as_mut().get_mut(start..end))
                 {
-                    memory.note_written(to.1 as usize, len);
+                    written.copy_from_slice(read);
+                    if !target.defined().has_all(start, len) {
+                        target.defined_mut().insert(start, len);
+                    }
+                    if to.0.space == Space::Gm {
+                        target.note_written(start, len);
+                    }
+                    return Ok(());
                 }
-                return Ok(());
             }
         }
         if let Some(bytes) = self.bytes(from.0, from.1, len as usize).map(<[u8]>::to_vec) {

@@ -7,8 +7,8 @@ use super::step::Exec;
 use smallvec::SmallVec;
 use tessera_isa::tile::Loc;
 use tessera_kernels::nest::{Dim, Nest, OPERANDS};
-use tessera_kernels::{Level, MapKernel, Mapped, MemoryId, Place, on_core};
-use tessera_micro::plan::{Plan, clear_inactive, compare, find, plan, saturated, sum};
+use tessera_kernels::{Level, MapKernel, Mapped, MemoryId, on_core};
+use tessera_micro::plan::{Plan, clear_inactive, compare, find, plan, saturate, sum};
 use tessera_micro::run::scalar_bits;
 use tessera_micro::{Bits, Inst, Mask, Reg, Space};
 
@@ -94,6 +94,15 @@ fn made(values: &mut [MicroValue], slot: usize) -> Option<&mut Reg> {
     Some(reg)
 }
 
+/// The same, taken out of its slot.
+fn taken(values: &mut [MicroValue], slot: usize) -> Option<Box<Reg>> {
+    made(values, slot)?;
+    match std::mem::take(values.get_mut(slot)?) {
+        MicroValue::Reg(reg) => Some(reg),
+        _ => None,
+    }
+}
+
 fn set_mask(values: &mut [MicroValue], slot: usize, mask: Mask) -> Option<()> {
     match values.get_mut(slot)? {
         MicroValue::Mask(to) => **to = mask,
@@ -114,7 +123,6 @@ impl Exec<'_> {
     /// Runs an instruction by its plan; `None` where the plan does not cover the case, and nothing has changed.
     #[inline]
     pub fn micro_fast(&mut self, op: &MicroOp, fast: &FastOp) -> Option<()> {
-        let scratch = self.micro.values.len() - 1;
         match &fast.plan {
             Plan::Load { unit } => {
                 let (at, id) = self.ub_address(op, 0, fast.size, *unit)?;
@@ -148,54 +156,58 @@ impl Exec<'_> {
             }
             Plan::Map { args, .. } => {
                 let dst = fast.dst?.index();
-                let mut places = [Place { memory: MemoryId::new(dst), at: 0 }; OPERANDS];
-                for n in 0..*args {
-                    let slot = match op.args.get(n)? {
-                        MicroVar::Micro(slot) => {
+                let mut scalar = [0; BYTES];
+                let mut slots = [None; 2];
+                for (n, to) in slots.iter_mut().enumerate().take(*args) {
+                    match op.args.get(n)? {
+                        // A register that is also the result would be written while it is read.
+                        MicroVar::Micro(slot) if slot.index() != dst => {
                             reg(&self.micro.values, op, n)?;
-                            slot.index()
+                            *to = Some(slot.index());
                         }
                         MicroVar::Int(int) if n > 0 => {
                             let raw = self.int(*int);
                             let bits = scalar_bits(op.arg_types.get(n)?.scalar(), raw, op.arg_types.first()?.lane()?);
-                            let to = made(&mut self.micro.values, scratch)?;
-                            repeat(&mut to.bytes, bits.to_le_bytes().get(..fast.lane)?);
-                            scratch
+                            repeat(&mut scalar, bits.to_le_bytes().get(..fast.lane)?);
                         }
                         _ => return None,
-                    };
-                    // A register that is also the result would be written while it is read.
-                    if slot == dst {
-                        return None;
                     }
-                    places[n + 1].memory = MemoryId::new(slot);
                 }
-                let is_on = mask(&self.micro.values, op, fast.mask)?.is_on(fast.lane);
-                made(&mut self.micro.values, dst)?;
-                fast.kernel.as_ref()?.run_at(&mut self.micro.values, places).ok()?;
-                if !is_on {
-                    let mask = *mask(&self.micro.values, op, fast.mask)?;
-                    clear_inactive(made(&mut self.micro.values, dst)?, &mask, fast.lane);
+                let mask = mask(&self.micro.values, op, fast.mask)?;
+                let inactive = (!mask.is_on(fast.lane)).then_some(*mask);
+                let mut out = taken(&mut self.micro.values, dst)?;
+                let values = &self.micro.values;
+                let bytes = |slot: Option<usize>| match slot.and_then(|slot| values.get(slot)) {
+                    Some(MicroValue::Reg(reg)) => &reg.bytes,
+                    _ => &scalar,
+                };
+                let done = fast.kernel.as_ref()?.run_on(&mut out.bytes, slots.map(|slot| &bytes(slot)[..]));
+                if let Some(mask) = inactive {
+                    clear_inactive(&mut out, &mask, fast.lane);
+                }
+                *self.micro.values.get_mut(dst)? = MicroValue::Reg(out);
+                if !matches!(done, Ok(true)) {
+                    return None;
                 }
             }
             Plan::Convert(c) => {
                 let dst = fast.dst?.index();
-                let mut from = if let MicroVar::Micro(slot) = op.args.first()? { slot.index() } else { return None };
                 let source = reg(&self.micro.values, op, 0)?;
                 let is_on = mask(&self.micro.values, op, fast.mask)?.is_on(fast.lane);
-                if from == dst || !is_on {
+                if matches!(op.args.first()?, MicroVar::Micro(slot) if slot.index() == dst) || !is_on {
                     return None;
                 }
+                let mut from = source.bytes;
                 if let Some(largest) = c.largest {
-                    let mut clamped = Reg::zero();
-                    saturated(source, largest, &mut clamped);
-                    made(&mut self.micro.values, scratch)?.bytes = clamped.bytes;
-                    from = scratch;
+                    saturate(&mut from, largest);
                 }
-                made(&mut self.micro.values, dst)?.bytes.fill(0);
-                let mut places = [Place { memory: MemoryId::new(dst), at: 0 }; OPERANDS];
-                places[1].memory = MemoryId::new(from);
-                fast.kernel.as_ref()?.run_at(&mut self.micro.values, places).ok()?;
+                let mut out = taken(&mut self.micro.values, dst)?;
+                out.bytes.fill(0);
+                let done = fast.kernel.as_ref()?.run_on(&mut out.bytes, [&from, &[]]);
+                *self.micro.values.get_mut(dst)? = MicroValue::Reg(out);
+                if !matches!(done, Ok(true)) {
+                    return None;
+                }
             }
             Plan::Compare { cmp } => {
                 let (x, y) = (reg(&self.micro.values, op, 0)?, self.second(op)?);

@@ -131,12 +131,12 @@ pub fn clear_inactive(reg: &mut Reg, mask: &Mask, lane: usize) {
     }
 }
 
-/// Finite and infinite numbers at most the largest one, and NaN as 0.
-pub fn saturated(from: &Reg, largest: f32, to: &mut Reg) {
-    for (to, from) in to.bytes.chunks_exact_mut(4).zip(from.bytes.chunks_exact(4)) {
-        let v = f32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+/// Makes f32 numbers at most the largest one, and NaN 0.
+pub fn saturate(bytes: &mut [u8; BYTES], largest: f32) {
+    for lane in bytes.chunks_exact_mut(4) {
+        let v = f32::from_le_bytes([lane[0], lane[1], lane[2], lane[3]]);
         let v = if v.is_nan() { 0.0 } else { v.clamp(-largest, largest) };
-        to.copy_from_slice(&v.to_le_bytes());
+        lane.copy_from_slice(&v.to_le_bytes());
     }
 }
 
