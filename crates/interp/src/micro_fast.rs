@@ -1,8 +1,8 @@
 //! Micro instructions with a plan: prepared when the program is compiled, run on the bytes of registers. An instruction
 //! without a plan, and a case that its plan does not cover (undefined bytes, an address outside), runs by its definition.
 
-use super::micro::{MicroOp, MicroValue, MicroVar};
 use super::code::{Int, MicroSlot};
+use super::micro::{MicroOp, MicroValue, MicroVar};
 use super::step::Exec;
 use smallvec::SmallVec;
 use tessera_isa::tile::Loc;
@@ -73,6 +73,7 @@ fn reg<'v>(values: &'v [MicroValue], op: &MicroOp, n: usize) -> Option<&'v Reg> 
 }
 
 /// The mask operand, if all of it is defined; without one all lanes are on.
+#[inline]
 fn mask<'v>(values: &'v [MicroValue], op: &MicroOp, n: Option<usize>) -> Option<&'v Mask> {
     static ALL: std::sync::LazyLock<Mask> = std::sync::LazyLock::new(|| Mask::of(Bits::ALL));
     let Some(n) = n else { return Some(&*ALL) };
@@ -143,10 +144,13 @@ impl Exec<'_> {
                 let to = memory.as_mut().get_mut(at..at + BYTES)?;
                 if mask.is_on(*lane) {
                     to.copy_from_slice(&from.bytes);
-                    memory.defined_mut().insert(at, BYTES);
+                    if !memory.defined().has_all(at, BYTES) {
+                        memory.defined_mut().insert(at, BYTES);
+                    }
                 } else {
                     for i in (0..BYTES / lane).filter(|i| mask.bits.get(i * lane)) {
-                        let (from, to) = (from.bytes.get(i * lane..(i + 1) * lane)?, to.get_mut(i * lane..(i + 1) * lane)?);
+                        let (from, to) =
+                            (from.bytes.get(i * lane..(i + 1) * lane)?, to.get_mut(i * lane..(i + 1) * lane)?);
                         to.copy_from_slice(from);
                     }
                     for i in (0..BYTES / lane).filter(|i| mask.bits.get(i * lane)) {
@@ -156,7 +160,7 @@ impl Exec<'_> {
             }
             Plan::Map { args, .. } => {
                 let dst = fast.dst?.index();
-                let mut scalar = [0; BYTES];
+                let mut scalar: Option<[u8; BYTES]> = None;
                 let mut slots = [None; 2];
                 for (n, to) in slots.iter_mut().enumerate().take(*args) {
                     match op.args.get(n)? {
@@ -168,7 +172,7 @@ impl Exec<'_> {
                         MicroVar::Int(int) if n > 0 => {
                             let raw = self.int(*int);
                             let bits = scalar_bits(op.arg_types.get(n)?.scalar(), raw, op.arg_types.first()?.lane()?);
-                            repeat(&mut scalar, bits.to_le_bytes().get(..fast.lane)?);
+                            repeat(scalar.insert([0; BYTES]), bits.to_le_bytes().get(..fast.lane)?);
                         }
                         _ => return None,
                     }
@@ -178,10 +182,10 @@ impl Exec<'_> {
                 let mut out = taken(&mut self.micro.values, dst)?;
                 let values = &self.micro.values;
                 let bytes = |slot: Option<usize>| match slot.and_then(|slot| values.get(slot)) {
-                    Some(MicroValue::Reg(reg)) => &reg.bytes,
-                    _ => &scalar,
+                    Some(MicroValue::Reg(reg)) => &reg.bytes[..],
+                    _ => scalar.as_ref().map_or(&[][..], |all| &all[..]),
                 };
-                let done = fast.kernel.as_ref()?.run_on(&mut out.bytes, slots.map(|slot| &bytes(slot)[..]));
+                let done = fast.kernel.as_ref()?.run_on(&mut out.bytes, slots.map(bytes));
                 if let Some(mask) = inactive {
                     clear_inactive(&mut out, &mask, fast.lane);
                 }

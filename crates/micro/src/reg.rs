@@ -211,7 +211,7 @@ impl Mask {
     }
 
     /// Whether every lane of `size` bytes is on.
-    #[inline]
+    #[inline(always)]
     pub fn is_on(&self, size: usize) -> bool {
         let lanes: u64 = match size {
             1 => u64::MAX,
@@ -219,8 +219,8 @@ impl Mask {
             4 => 0x1111_1111_1111_1111,
             _ => 0x0101_0101_0101_0101,
         };
-        let both = self.bits.map2(self.defined, |bits, defined| bits & defined & lanes);
-        both.words() == [lanes; 4]
+        let ([a, b, c, d], [e, f, g, h]) = (self.bits.0, self.defined.0);
+        (a & b & c & d) & (e & f & g & h) & lanes == lanes
     }
 
     /// The bit of lane `i`, with lanes of `size` bytes (model.md 1).
