@@ -31,7 +31,9 @@ pub(crate) fn print(
     let called: HashSet<NameId> = module.funcs.iter().flat_map(|f| f.callees()).collect();
     // In the order of the module, but callees before callers: a name that is used is declared.
     let is_called: HashSet<NameId> = kernels.iter().filter(|k| k.is_called).map(|k| k.before.name).collect();
-    parts.sort_by_key(|part| (!is_called.contains(&part.name), if is_called.contains(&part.name) { None } else { place(part.name) }));
+    parts.sort_by_key(|part| {
+        (!is_called.contains(&part.name), if is_called.contains(&part.name) { None } else { place(part.name) })
+    });
     let mut out = String::from("#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n");
     let mut functions: Vec<Function> = Vec::new();
     let alone = module.funcs.iter().filter(|f| !f.is_declaration && !called.contains(&f.name)).count() == 1;
@@ -61,7 +63,8 @@ fn parts<'a>(module: &Module, kernel: &'a Kernel) -> Vec<Part<'a>> {
         let op = func.op(*id);
         op.section_core()?;
         let original = module.funcs.iter().find(|f| f.name == func.home(*id))?;
-        let named = |arg: &ValueId| func.args.iter().copied().find(|v| func.value(*v).name == original.value(*arg).name);
+        let named =
+            |arg: &ValueId| func.args.iter().copied().find(|v| func.value(*v).name == original.value(*arg).name);
         let args = original.args.iter().filter_map(named).collect();
         Some(Part { kernel, name: original.name, body: *op.blocks.first()?, args, core: original.core })
     };
@@ -88,11 +91,12 @@ fn emitter<'a>(
         functions,
         constants: Constants::new(module, func),
         fifos: Fifos::new(module, func),
+        needed: needed(func, &uses),
         uses,
         views: HashMap::new(),
         pipes: HashMap::new(),
+        references: HashSet::new(),
         early: Vec::new(),
-        needed: needed(func),
         debug_lines: options.debug_lines,
         core: part.core,
         out: String::new(),
@@ -104,18 +108,21 @@ impl Emitter<'_> {
     fn function(&mut self, part: &Part<'_>, name: String, is_alone: bool) -> Emitted<Function> {
         let original = self.module.funcs.iter().find(|f| f.name == part.name).unwrap_or(self.func);
         let parameters = self.parameters(&part.args)?;
+        self.references = parameters.iter().filter(|p| p.ty.ends_with('&')).map(|p| p.name.clone()).collect();
         let is_kernel = original.is_entry || is_alone && !part.kernel.is_called;
         let result = match self.func.results.as_slice() {
             [] => "void".to_string(),
             [one] if part.kernel.is_called => self.result_text(*one)?,
-            _ => return Err(cannot(self.func.span, "a kernel with results", "store what it computes to global memory")),
+            _ => {
+                return Err(cannot(self.func.span, "a kernel with results", "store what it computes to global memory"));
+            }
         };
         // References are C++ only; so is nothing else.
         let is_c = parameters.iter().all(|p| !p.ty.ends_with('&'));
         let qualifiers = match (is_kernel, original.is_private()) {
+            (false, true) => "static AICORE",
             _ if !is_c => "AICORE",
             (true, _) => "extern \"C\" __global__ AICORE",
-            (false, true) => "static AICORE",
             (false, false) => "extern \"C\" AICORE",
         };
         let listed: Vec<String> = parameters.iter().map(|p| declared(&p.ty, &p.name)).collect();
@@ -222,7 +229,9 @@ impl Emitter<'_> {
             let ty = match self.ty(value) {
                 ty @ Type::Tile(_) => format!("{} &", words::object_type(ty, self.profile, self.span(value))?),
                 Type::Vector(..) => "MrgSortExecutedNumList &".into(),
-                Type::Scalar(_) => return Err(cannot(self.span(value), "a scalar output of a listing", "use it, or leave it out")),
+                Type::Scalar(_) => {
+                    return Err(cannot(self.span(value), "a scalar output of a listing", "use it, or leave it out"));
+                }
                 _ => return Err(cannot(self.span(value), "an output that is no tile", "store it to global memory")),
             };
             let of = self.module.names.text(self.func.value(value).name).to_string();

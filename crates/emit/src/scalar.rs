@@ -2,6 +2,7 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpKind, ScalarType, StackSlots, Type, ValueId};
+use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{IdArray, Role};
 
@@ -19,6 +20,13 @@ impl Emitter<'_> {
         if let tessera_ir::Def::Result(op, _) = self.func.value(v).def
             && let (OpKind::Constant(number), Type::Scalar(ty)) = (&self.func.op(op).kind, self.ty(v))
             && let Ok(text) = words::constant(number, *ty, self.span(v))
+        {
+            return text;
+        }
+        // What constants make is a constant.
+        if let (Some(known), Type::Scalar(ty @ (ScalarType::Int(..) | ScalarType::Index))) =
+            (self.constants.get(Arg::Value(v)), self.ty(v))
+            && let Ok(text) = words::constant(&Number::Int(known.into()), *ty, self.span(v))
         {
             return text;
         }
@@ -73,9 +81,14 @@ impl Emitter<'_> {
         let which = op.id_array();
         let array = match which {
             Some(IdArray::Declare) => self.result(op)?,
-            _ => op.operands.first().and_then(|o| o.arg.value()).ok_or_else(|| Diagnostic::internal(op.span, "an array lacks its name"))?,
+            _ => op
+                .operands
+                .first()
+                .and_then(|o| o.arg.value())
+                .ok_or_else(|| Diagnostic::internal(op.span, "an array lacks its name"))?,
         };
-        let shape = self.ty(array).stack_slots().ok_or_else(|| cannot(op.span, "this array", "use one of at most 64 ids"))?;
+        let shape =
+            self.ty(array).stack_slots().ok_or_else(|| cannot(op.span, "this array", "use one of at most 64 ids"))?;
         let name = self.names.object(array).to_string();
         let places: Vec<Arg> = op.places().iter().map(|o| o.arg).collect();
         if which == Some(IdArray::Declare) {
@@ -104,7 +117,8 @@ impl Emitter<'_> {
             StackSlots::Struct(_) => {
                 let path: Option<Vec<i64>> = places.iter().map(|arg| self.constant(*arg)).collect();
                 let field = path.and_then(|path| shape.field(&path)).map(|(n, _)| n);
-                let field = field.ok_or_else(|| cannot(op.span, "a field that is computed", "name it with constants"))?;
+                let field =
+                    field.ok_or_else(|| cannot(op.span, "a field that is computed", "name it with constants"))?;
                 format!("{name}_{field}")
             }
         };

@@ -55,6 +55,7 @@ pub(crate) fn sum(data: &str, terms: &[String]) -> String {
     }
     match (known, text.is_empty()) {
         (0, true) => data.into(),
+        (0, false) if !text.contains(' ') => format!("{data} + {text}"),
         (0, false) => format!("{data} + ({text})"),
         (n, true) => format!("{data} + {n}"),
         (n, false) => format!("{data} + ({text} + {n})"),
@@ -70,13 +71,10 @@ fn five(view: &View, tag: ViewTag) -> ([String; 5], [String; 5]) {
         strides.push(shape[0].clone());
     }
     while shape.len() < 5 {
-        let (extent, stride) = match (shape.first(), strides.first()) {
-            (Some(extent), Some(stride)) => (extent.clone(), stride.clone()),
-            _ => ("1".into(), "1".into()),
-        };
         // No element lies behind the first one of an extent of 1; a number keeps the type static.
-        let all = product(&extent, &stride);
-        strides.insert(0, if literal(&all).is_some() { all } else { "1".into() });
+        let spans = shape.iter().zip(&strides).map(|(extent, stride)| literal(&product(extent, stride)));
+        let all = spans.collect::<Option<Vec<i64>>>().and_then(|spans| spans.into_iter().max());
+        strides.insert(0, all.unwrap_or(1).to_string());
         shape.insert(0, "1".into());
     }
     let array = |all: Vec<String>| <[String; 5]>::try_from(all).unwrap_or_default();
@@ -114,7 +112,9 @@ impl Emitter<'_> {
     /// The element type and extents of a view or memref.
     pub(crate) fn view_dims(&self, value: ValueId) -> Emitted<(Elem, Vec<Option<u64>>)> {
         let (elem, dims) = match self.ty(value) {
-            Type::View(ViewType { elem, dims, .. }) | Type::Memref(MemrefType { elem, dims, .. }) => (*elem, dims.to_vec()),
+            Type::View(ViewType { elem, dims, .. }) | Type::Memref(MemrefType { elem, dims, .. }) => {
+                (*elem, dims.to_vec())
+            }
             _ => return Err(cannot(self.span(value), "this value as a view", "make a view of a pointer")),
         };
         if dims.is_empty() || dims.len() > 5 {
@@ -288,7 +288,11 @@ impl Emitter<'_> {
             "" => Ok(data.into()),
             by => match literal(by) {
                 Some(n) if n % 2 == 0 => Ok(format!("{data} + {}", n / 2)),
-                Some(n) => Err(cannot(op.span, format!("a pointer to element {n} of {elem}, which shares its byte,"), "begin at an even element")),
+                Some(n) => Err(cannot(
+                    op.span,
+                    format!("a pointer to element {n} of {elem}, which shares its byte,"),
+                    "begin at an even element",
+                )),
                 None => Ok(format!("{data} + {by} / 2")),
             },
         }
@@ -301,7 +305,8 @@ impl Emitter<'_> {
         let view = self.view(source)?;
         let all = if opcode == Opcode::GetTensorViewDim { &view.shape } else { &view.strides };
         let found = index.and_then(|i| all.get(usize::try_from(i).ok()?));
-        let text = found.cloned().ok_or_else(|| cannot(op.span, "a dimension that is computed", "make it a constant"))?;
+        let text =
+            found.cloned().ok_or_else(|| cannot(op.span, "a dimension that is computed", "make it a constant"))?;
         self.define(op, text)
     }
 
@@ -375,7 +380,11 @@ impl Emitter<'_> {
         match found.as_slice() {
             [] => Ok(ViewTag::Nd),
             [tag] => Ok(*tag),
-            _ => Err(cannot(self.span(value), "a view of one layout or another that control flow hands on", "give both views one layout")),
+            _ => Err(cannot(
+                self.span(value),
+                "a view of one layout or another that control flow hands on",
+                "give both views one layout",
+            )),
         }
     }
 }

@@ -213,7 +213,7 @@ impl Parser<'_> {
 
     fn wrong_role<T>(&mut self, opcode: Opcode, role: Role, raw: &Raw) -> Res<T> {
         let wanted = match role.kind() {
-            _ if role == Role::Global => "a pointer, view or memref",
+            _ if role.is_view() => "a pointer, view or memref",
             Kind::Tile | Kind::Conv => "a tile",
             Kind::Index => "an index or integer",
             Kind::Quant => "a 64-bit integer",
@@ -222,7 +222,8 @@ impl Parser<'_> {
             Kind::Pipe => "a pipe",
         };
         if self.raw_type(raw).is_some_and(|id| self.module.types.get(id).slots().is_some()) {
-            let text = format!("{} of {opcode} is {wanted}, and {} is several", role.name(), shown(self.slice(raw.span)));
+            let text =
+                format!("{} of {opcode} is {wanted}, and {} is several", role.name(), shown(self.slice(raw.span)));
             return self.fail("tile-multi", raw.span, text, OF_MULTI);
         }
         let is = match raw.what {

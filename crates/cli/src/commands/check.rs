@@ -193,7 +193,10 @@ fn judge(
         let kernel = loaded.kernel(session, &args.policy, name.as_deref())?;
         match kernel.order(&options) {
             Ok(report) => {
-                found.extend(report.diagnostics);
+                // Ids that the text decides are found by both.
+                let is_new = |d: &Diagnostic| !found.iter().any(|f| f.rule == d.rule && f.span == d.span);
+                let new: Vec<Diagnostic> = report.diagnostics.into_iter().filter(is_new).collect();
+                found.extend(new);
                 let name = name.map_or("the listing".to_string(), |name| format!("@{}", name.trim_start_matches('@')));
                 verdicts.push((name, report.verdict));
             }
@@ -208,7 +211,8 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     // The three readings differ where the text leaves a layout to the profile. The module's own profile is one of the
     // three here, so nothing is overridden.
     let findings = Profile::ALL.map(|p| {
-        let program = Program::read_as(&bytes, Some(p), args.entry.as_deref(), args.version.dialect.as_deref()).at_level(args.level.level);
+        let program = Program::read_as(&bytes, Some(p), args.entry.as_deref(), args.version.dialect.as_deref())
+            .at_level(args.level.level);
         let mut found = args.policy.apply(program.check());
         found.retain(|d| d.rule != "profile-override");
         (program, found)

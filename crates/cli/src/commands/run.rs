@@ -86,6 +86,9 @@ pub struct Args {
     /// Also check the order of the pipes in this run: races, flags and tokens between cores
     #[arg(long)]
     races: bool,
+    /// Do not say that the order of the pipes was not judged
+    #[arg(long, short)]
+    quiet: bool,
     #[command(flatten)]
     level: super::Level,
     #[command(flatten)]
@@ -144,6 +147,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
         let warnings = words::counted(quiet as u64, "warning");
         writeln!(session.stderr, "note: `tessera check` shows {warnings} about the text")?;
     }
+    let is_open = !args.races && !args.quiet && kernel.orders_pipes(args.order.options().mode);
+    if is_open && args.format == Format::Human {
+        writeln!(session.stderr, "note: the order of the pipes was not judged: --races does, -q leaves this line out")?;
+    }
     if args.untracked && args.format == Format::Human {
         let what =
             "with --untracked an element that nothing wrote counts as what its memory holds, and is not reported";
@@ -170,7 +177,8 @@ impl Args {
             Stop::Binding(found) => found.first().map_or(String::new(), |d| d.message.clone()),
         };
         let bytes = session.read_source(&self.file).map_err(|failure| failure.message)?;
-        let program = Program::read_as(bytes, profile.or(self.profile), self.entry.as_deref(), session.dialect.as_deref());
+        let program =
+            Program::read_as(bytes, profile.or(self.profile), self.entry.as_deref(), session.dialect.as_deref());
         Ok(Case {
             entry: self.entry.clone(),
             blocks: self.blocks,

@@ -44,15 +44,15 @@ pub use irregular::{
     scatter, set_element, sort, stored, triangle,
 };
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, f32_mode, scale_address, scale_pairs};
-pub use mx::{MX_GROUP, Mx, Shared, exponents, quantize_mx};
 pub use memory::{load, prefetch, store};
+pub use mx::{MX_GROUP, Mx, Shared, exponents, quantize_mx};
 pub use notation::{Piece, TIGHT, pieces};
 pub use random::Random;
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
 pub use records::before as record_order;
 pub use route::{From, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
-pub use table::{Beyond, Table, TableSlot, coalesce, table};
+pub use table::{Beyond, Table, TableSlot, coalesce, shape_of_indices, table, table_of};
 pub use vector::{
     compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
 };

@@ -173,7 +173,15 @@ impl FindingsTracer<'_> {
     fn side(&mut self, side: &Side) -> races::Side {
         let event = self.event(side.process, (side.op, side.turns.rounds()), Some(side.pipe), Kind::Work);
         let (set, writes) = (self.set_of(side), side.access.way.writes());
-        let access = Access { set, writes, adds: false, exact: true, if_valid: false, role: side.access.role, start: side.access.first };
+        let access = Access {
+            set,
+            writes,
+            adds: false,
+            exact: true,
+            if_valid: false,
+            role: side.access.role,
+            start: side.access.first,
+        };
         races::Side { process: side.process, event, access }
     }
 
@@ -267,7 +275,8 @@ fn misuses(
     let (core, profile) = (text.processes[process].core, text.profile);
     let ordering = |op: OpId| {
         let order = func.op(op).opcode().and_then(|o| o.order())?;
-        Some(SyncOpSite { at: op, op: func.op(op), order, core, profile })
+        let wide = text.processes[process].orders.get(op.index())?.as_deref().is_some_and(|ordered| ordered.wide);
+        Some(SyncOpSite { at: op, op: func.op(op), order, core, profile, wide })
     };
     let iteration = |op: OpId, turns: &Iterations| {
         let innermost = turns.rounds().last().filter(|_| loops.get(op.index()).is_some_and(|l| !l.is_empty()));
@@ -340,7 +349,15 @@ fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Ve
             if matches!(event.act, EventAction::Work { reads: true, .. }) {
                 let set = rest.sets.of(&Place { root: Root::Anywhere, at: 0.into() }, &[(0, 1)].into());
                 let trace = &mut rest.traces[process];
-                trace.accesses.push(Access { set, writes: false, adds: false, exact: true, if_valid: false, role: Role::Src, start: 0 });
+                trace.accesses.push(Access {
+                    set,
+                    writes: false,
+                    adds: false,
+                    exact: true,
+                    if_valid: false,
+                    role: Role::Src,
+                    start: 0,
+                });
                 trace.events[at].accesses.1 += 1;
             }
         }
