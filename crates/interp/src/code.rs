@@ -307,6 +307,8 @@ pub enum Support {
     AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
     Address(Address),
     ViewNumber(ViewNumber),
+    /// Valid extents of a tile, by axis.
+    Extents(TileSlot, Vec<(usize, IntSlot)>),
     PrintText { format: Box<str>, values: Vec<Scalar> },
     Trap,
     LoadScalar(Access, IntSlot),
@@ -349,6 +351,8 @@ pub struct InstTemplate {
     pub tiles: Vec<(Role, TileSlot)>,
     pub scalars: Vec<(Role, Scalar)>,
     pub global: Option<GlobalSlot>,
+    /// Further views, of indices and of scratch.
+    pub views: Vec<(Role, GlobalSlot)>,
     /// The results: their slots and objects.
     pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.

@@ -116,7 +116,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::RowOfValid, _) => "src has the valid rows of dst, and a column",
         (RuleKind::ColOfValid, _) => "src has the valid columns of dst, and a row",
         (RuleKind::RowExpandValid, _) => {
-            "one source has dst's valid region; the other has dst's valid rows, and is one DN column or ND blocks of 32 bytes (one ND column with src1Col = 1)"
+            "one source has dst's valid region; the other has dst's valid rows, and blocks of 32 bytes or one column (on a2a3 and a5 with src1Col = 1 or in a col_major tile)"
         }
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
@@ -245,6 +245,9 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         }
         (RuleKind::TableDense, _) => {
             "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
+        }
+        (RuleKind::TableScratch, _) => {
+            "into Mat: elem has a dense view of dst's type with R·C elements for scratch, row has none"
         }
         (RuleKind::TableAttr, _) => {
             "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"

@@ -2,7 +2,6 @@
 
 use crate::explore::Core;
 use crate::trace::{Group, Misuse};
-use std::num::IntErrorKind;
 use tessera_ir::{Op, OpId};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrName, Opcode, Order, Ordered, Pipe};
@@ -170,21 +169,7 @@ impl<'a> SyncOpSite<'a> {
 
     /// The id that it names, where it is written and no operand.
     pub fn written_id(&self) -> Option<i64> {
-        let word = match self.order {
-            // A number behind a computed id is the mode.
-            Order::Take | Order::Release if !self.op.operands.is_empty() => None,
-            Order::Take | Order::Release | Order::CoreSet | Order::CoreWait => self.words().get(1),
-            _ => self.words().get(2),
-        };
-        word.and_then(|w| match w.trim_start_matches("EVENT_ID").parse::<i64>() {
-            Ok(id) => Some(id),
-            // A number that is too large for one is out of range all the same.
-            Err(error) => match error.kind() {
-                IntErrorKind::PosOverflow => Some(i64::MAX),
-                IntErrorKind::NegOverflow => Some(i64::MIN),
-                _ => None,
-            },
-        })
+        self.op.written_id(self.order)
     }
 
     /// Whether there is a flag with this id.

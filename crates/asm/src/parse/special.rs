@@ -76,6 +76,21 @@ impl Parser<'_> {
                     draft.types.push((self.common.index, self.prev));
                 }
             }
+            Text::Extents(axes) => {
+                self.plays(&mut draft, Role::Tile)?;
+                if self.eat(Tok::Colon) {
+                    self.operand_types(&mut draft)?;
+                }
+                if self.eat(Tok::Arrow) {
+                    draft.types = self.type_list()?;
+                } else {
+                    draft.types.extend(axes.iter().map(|_| (self.common.index, self.prev)));
+                }
+                if results.names.len() != axes.len() {
+                    let text = format!("{opcode} has {} results, and {} are named", axes.len(), results.names.len());
+                    return self.fail("operand-count", results.start, text, format!("name {} results", axes.len()));
+                }
+            }
             Text::Print => self.print_of(&mut draft)?,
             Text::LoadScalar => {
                 self.element(&mut draft)?;
@@ -455,6 +470,11 @@ impl Parser<'_> {
         draft.entries = self.optional_dictionary()?;
         if self.eat(Tok::Colon) {
             self.operand_types(draft)?;
+        }
+        if let Some((_, raw)) = draft.operands.first().copied()
+            && raw.ty.is_some_and(|(_, at)| self.slice(at).starts_with("memref"))
+        {
+            self.open_extents(&raw);
         }
         Ok(())
     }

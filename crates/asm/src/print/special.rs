@@ -44,9 +44,10 @@ impl Printer<'_> {
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),
             Text::AddPtr => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),
-            Text::Address(_) | Text::Dim => {
+            Text::Address(_) | Text::Dim | Text::Extents([_]) => {
                 self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op)
             }
+            Text::Extents(_) => self.text(" ").operands(&op.operands).text(" : ").operand_types(&op.operands),
             Text::Print => {
                 let format = op.attrs.as_deref().and_then(|a| a.words.first()).cloned().unwrap_or_default();
                 write!(self, " ins(\"{format}\"");

@@ -19,6 +19,7 @@ mod micro;
 mod micro_scope;
 mod operand;
 mod report;
+mod slots;
 mod walk;
 
 use report::Report;

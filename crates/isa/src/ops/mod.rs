@@ -93,6 +93,8 @@ pub enum Text {
     Address(&'static [Role]),
     /// `get_tensor_view_dim view, n : T -> index`.
     Dim,
+    /// `get_validshape tile : T`: a result for each of these axes.
+    Extents(&'static [usize]),
     /// `print ins("format", values : types)`.
     Print,
     /// `load_scalar ptr[n]`.

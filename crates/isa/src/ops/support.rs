@@ -109,7 +109,7 @@ family! { after layout::END;
         source: "isa/structure.md 7");
     Castptr => plain!("castptr" [] Value Address(&[Role::Number, Role::Global]) "A pointer as one to another element type, as a number, or of a number.",
         source: "isa/structure.md 7");
-    Ptrtoint => plain!("ptrtoint" [] Value Address(&[Role::Global]) "The byte address of a pointer.",
+    Ptrtoint => plain!("ptrtoint" [] Value Address(&[Role::Global, Role::Number]) "The byte address of a pointer.",
         source: "isa/today.md 4.3");
     Inttoptr => plain!("inttoptr" [] Value Address(&[Role::Number]) "The pointer of a byte address.",
         source: "isa/today.md 4.3");
@@ -119,6 +119,12 @@ family! { after layout::END;
         source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
     GetTensorViewStride => plain!("get_tensor_view_stride" [] Value Dim "A stride of a view, in elements.",
         source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
+    GetValidshape => plain!("get_validshape" [] Value Extents(&[0, 1]) "The valid rows and columns of a tile at this moment.",
+        source: "isa/today.md 4.3");
+    TileValidRows => plain!("tile_valid_rows" [] Value Extents(&[0]) "The valid rows of a tile at this moment.",
+        source: "isa/today.md 4.3");
+    TileValidCols => plain!("tile_valid_cols" [] Value Extents(&[1]) "The valid columns of a tile at this moment.",
+        source: "isa/today.md 4.3");
     Print => plain!("print" [] Prints Print "Print scalars by a format.", source: "isa/structure.md 7");
     Trap => plain!("trap" [] Traps Ignored "Stop the program.", source: "isa/structure.md 7",
         rules: rules![ALL AtRun "trap";]);
