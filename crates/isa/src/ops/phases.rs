@@ -70,7 +70,11 @@ const TABLE: &[(Opcode, Profiles, When, Phases)] = &[
         Opcode::Mgather,
         Profiles::NPU,
         When::RowsIntoMat,
-        Phases { phases: &[phase(S, &[IdxView], &[]), phase(Mte2, &[Global], &[Dst])], hidden: &[(S, Mte2, 0)], ..PLAIN },
+        Phases {
+            phases: &[phase(S, &[IdxView], &[]), phase(Mte2, &[Global], &[Dst])],
+            hidden: &[(S, Mte2, 0)],
+            ..PLAIN
+        },
     ),
     (
         Opcode::Mgather,
