@@ -207,8 +207,8 @@ pub trait Tiles<'a>: Analysis<'a> {
         inst.makes_dst = !op.results.is_empty();
         let tiles: SmallVec<[_; 4]> = inst.tiles.iter().map(|t| (t.role, t.tile)).collect();
         // Level 3 has a rule of its own for these (`level-tmp`).
-        let is_told = self.state().module.level == Some(3)
-            && opcode.wants_scratch(form, &inst.attrs, inst.profile, &tiles);
+        let is_told =
+            self.state().module.level == Some(3) && opcode.wants_scratch(form, &inst.attrs, inst.profile, &tiles);
         inst.finds_scratch = self.state().finds_scratch || is_told;
         inst
     }

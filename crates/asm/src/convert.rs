@@ -18,7 +18,8 @@ use crate::print::print_with;
 use events::Events;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{
-    Arg, BlockId, Def, Dialect, Func, Module, NameId, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId, Value, ValueId,
+    Arg, BlockId, Def, Dialect, Func, Module, NameId, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId, Value,
+    ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;

@@ -4,9 +4,9 @@
 mod meaning;
 mod table;
 
-pub use table::{CHANGES, Change, Part, Spelling};
 pub(crate) use meaning::{Saturated, counts_byte_1, is_core_flag, lacks, saturation, saturation_word};
 pub(crate) use table::shape;
+pub use table::{CHANGES, Change, Part, Spelling};
 
 use crate::Parsed;
 use crate::migrate::finding;
@@ -103,11 +103,7 @@ impl Mark {
 /// The version that only these spellings have: 0.60 where 0.27 lacks one, else 0.27 where 0.60 lacks one.
 pub(crate) fn inferred(marks: &[Mark]) -> Option<Dialect> {
     let lacks = |dialect| marks.iter().any(|mark| !mark.is_in(dialect));
-    if lacks(Dialect::V0_27) {
-        Some(Dialect::V0_60)
-    } else {
-        lacks(Dialect::V0_60).then_some(Dialect::V0_27)
-    }
+    if lacks(Dialect::V0_27) { Some(Dialect::V0_60) } else { lacks(Dialect::V0_60).then_some(Dialect::V0_27) }
 }
 
 /// The spellings of a printed text that its version lacks: they were said in no other way.

@@ -48,7 +48,8 @@ pub fn undecided(parsed: &Parsed) -> Vec<Diagnostic> {
     }
     const HELP: &str = "say which version the text is of";
     let told = parsed.diagnostics.iter().filter(|d| d.rule == "dialect-meaning");
-    let mut found: Vec<Diagnostic> = told.map(|d| Diagnostic { severity: Severity::Error, ..d.clone() }.help(HELP)).collect();
+    let mut found: Vec<Diagnostic> =
+        told.map(|d| Diagnostic { severity: Severity::Error, ..d.clone() }.help(HELP)).collect();
     for func in &parsed.module.funcs {
         let counts = |op: &&tessera_ir::Op| {
             let attrs = op.attrs.as_deref();

@@ -68,7 +68,11 @@ impl Emitter<'_> {
     pub(crate) fn scalar_access(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
         let (pointer, elem) = self.global_operand(op)?;
         if elem.is_fp4() {
-            return Err(cannot(op.span, format!("one element of {elem}, which shares its byte,"), "load a tile instead"));
+            return Err(cannot(
+                op.span,
+                format!("one element of {elem}, which shares its byte,"),
+                "load a tile instead",
+            ));
         }
         let data = self.data(pointer)?;
         let data = if data.contains(' ') { format!("({data})") } else { data };

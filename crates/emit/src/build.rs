@@ -133,7 +133,9 @@ fn separate(module: &Module, root: &Func) -> Emitted<Option<Vec<Func>>> {
     // Unfolding finds what is wrong with calls: recursion, a missing function, a wrong kind of core.
     let unfolded = inline(module, root)?;
     let all = module.called(root);
-    if !all.iter().skip(1).all(|f| is_callable(module, f)) || all.iter().any(|f| f.ops.iter().any(|op| fifo::part(op).is_some())) {
+    if !all.iter().skip(1).all(|f| is_callable(module, f))
+        || all.iter().any(|f| f.ops.iter().any(|op| fifo::part(op).is_some()))
+    {
         return Ok(None);
     }
     let mut order: Vec<NameId> = Vec::new();

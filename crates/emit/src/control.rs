@@ -120,7 +120,11 @@ impl Emitter<'_> {
     pub(crate) fn copy(&mut self, span: Span, value: ValueId, to: &str, from: &str) -> Emitted<()> {
         let is_vec = self.ty(value).tile().is_some_and(|t| t.loc == Loc::Vec);
         if !is_vec && self.profile.is_npu() {
-            return Err(cannot(span, "a copy of a tile that a loop makes anew, outside of the vector core,", "allocate the tile before the loop"));
+            return Err(cannot(
+                span,
+                "a copy of a tile that a loop makes anew, outside of the vector core,",
+                "allocate the tile before the loop",
+            ));
         }
         // What comes before and after is not ordered with a copy that the text does not show.
         let barrier = if self.profile.is_npu() { "pipe_barrier(PIPE_ALL);" } else { "" };

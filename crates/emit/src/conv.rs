@@ -57,7 +57,8 @@ impl Emitter<'_> {
         let conv = self.conv_type(op, value)?;
         let attrs = op.known_attrs();
         let [_, _, _, h, w, _] = conv.dims;
-        let kernel = attrs.kernel().ok_or_else(|| cannot(op.span, "TIMG2COL without a kernel", "write kernel = [h, w]"))?;
+        let kernel =
+            attrs.kernel().ok_or_else(|| cannot(op.span, "TIMG2COL without a kernel", "write kernel = [h, w]"))?;
         let mut fields = vec![("FmapH", h as i64), ("FmapW", w as i64), ("FilterH", kernel[0]), ("FilterW", kernel[1])];
         let (stride, dilation) = (attrs.stride(), attrs.dilation());
         fields.extend([("StrideH", stride[0]), ("StrideW", stride[1])]);

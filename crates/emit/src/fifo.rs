@@ -152,7 +152,9 @@ impl Emitter<'_> {
         }
         let init = self.fifos.init(id);
         let found = init.and_then(|init| self.pipes.get(&init)).cloned();
-        found.ok_or_else(|| cannot(op.span, "a pipe that another function initializes", "initialize it in this function"))
+        found.ok_or_else(|| {
+            cannot(op.span, "a pipe that another function initializes", "initialize it in this function")
+        })
     }
 
     /// The type of an expression that is an object, for template arguments.

@@ -31,10 +31,18 @@ impl Emitter<'_> {
             Remf => format!("__builtin_fmodf({a}, {b})"),
             Negf => format!("-{}", if a.starts_with('-') { format!("({a})") } else { a.clone() }),
             // The larger zero is the positive one; a NaN wins, or loses in the `num` forms.
-            Maximumf => format!("{nan} ? {a} + {b} : ({a} > {b} || ({a} == {b} && !__builtin_signbit({a}))) ? {a} : {b}"),
-            Minimumf => format!("{nan} ? {a} + {b} : ({a} < {b} || ({a} == {b} && __builtin_signbit({a}))) ? {a} : {b}"),
-            Maxnumf => format!("{a} != {a} ? {b} : {b} != {b} ? {a} : ({a} > {b} || ({a} == {b} && !__builtin_signbit({a}))) ? {a} : {b}"),
-            Minnumf => format!("{a} != {a} ? {b} : {b} != {b} ? {a} : ({a} < {b} || ({a} == {b} && __builtin_signbit({a}))) ? {a} : {b}"),
+            Maximumf => {
+                format!("{nan} ? {a} + {b} : ({a} > {b} || ({a} == {b} && !__builtin_signbit({a}))) ? {a} : {b}")
+            }
+            Minimumf => {
+                format!("{nan} ? {a} + {b} : ({a} < {b} || ({a} == {b} && __builtin_signbit({a}))) ? {a} : {b}")
+            }
+            Maxnumf => format!(
+                "{a} != {a} ? {b} : {b} != {b} ? {a} : ({a} > {b} || ({a} == {b} && !__builtin_signbit({a}))) ? {a} : {b}"
+            ),
+            Minnumf => format!(
+                "{a} != {a} ? {b} : {b} != {b} ? {a} : ({a} < {b} || ({a} == {b} && __builtin_signbit({a}))) ? {a} : {b}"
+            ),
             Sqrt => format!("__builtin_sqrtf({a})"),
             Rsqrt => format!("static_cast<float>(1.0 / __builtin_sqrt({}))", d(&a)),
             Exp => wide("__builtin_exp"),

@@ -31,7 +31,9 @@ pub(crate) fn print(
     let called: HashSet<NameId> = module.funcs.iter().flat_map(|f| f.callees()).collect();
     // In the order of the module, but callees before callers: a name that is used is declared.
     let is_called: HashSet<NameId> = kernels.iter().filter(|k| k.is_called).map(|k| k.before.name).collect();
-    parts.sort_by_key(|part| (!is_called.contains(&part.name), if is_called.contains(&part.name) { None } else { place(part.name) }));
+    parts.sort_by_key(|part| {
+        (!is_called.contains(&part.name), if is_called.contains(&part.name) { None } else { place(part.name) })
+    });
     let mut out = String::from("#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n");
     let mut functions: Vec<Function> = Vec::new();
     let alone = module.funcs.iter().filter(|f| !f.is_declaration && !called.contains(&f.name)).count() == 1;
@@ -61,7 +63,8 @@ fn parts<'a>(module: &Module, kernel: &'a Kernel) -> Vec<Part<'a>> {
         let op = func.op(*id);
         op.section_core()?;
         let original = module.funcs.iter().find(|f| f.name == func.home(*id))?;
-        let named = |arg: &ValueId| func.args.iter().copied().find(|v| func.value(*v).name == original.value(*arg).name);
+        let named =
+            |arg: &ValueId| func.args.iter().copied().find(|v| func.value(*v).name == original.value(*arg).name);
         let args = original.args.iter().filter_map(named).collect();
         Some(Part { kernel, name: original.name, body: *op.blocks.first()?, args, core: original.core })
     };
@@ -108,7 +111,9 @@ impl Emitter<'_> {
         let result = match self.func.results.as_slice() {
             [] => "void".to_string(),
             [one] if part.kernel.is_called => self.result_text(*one)?,
-            _ => return Err(cannot(self.func.span, "a kernel with results", "store what it computes to global memory")),
+            _ => {
+                return Err(cannot(self.func.span, "a kernel with results", "store what it computes to global memory"));
+            }
         };
         // References are C++ only; so is nothing else.
         let is_c = parameters.iter().all(|p| !p.ty.ends_with('&'));
@@ -222,7 +227,9 @@ impl Emitter<'_> {
             let ty = match self.ty(value) {
                 ty @ Type::Tile(_) => format!("{} &", words::object_type(ty, self.profile, self.span(value))?),
                 Type::Vector(..) => "MrgSortExecutedNumList &".into(),
-                Type::Scalar(_) => return Err(cannot(self.span(value), "a scalar output of a listing", "use it, or leave it out")),
+                Type::Scalar(_) => {
+                    return Err(cannot(self.span(value), "a scalar output of a listing", "use it, or leave it out"));
+                }
                 _ => return Err(cannot(self.span(value), "an output that is no tile", "store it to global memory")),
             };
             let of = self.module.names.text(self.func.value(value).name).to_string();

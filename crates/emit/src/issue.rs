@@ -245,10 +245,7 @@ impl Emitter<'_> {
                 None => arrays.push((ty, role.cpp().trim_end_matches(char::is_numeric), vec![item])),
             }
         }
-        Ok(arrays
-            .into_iter()
-            .map(|(ty, name, items)| format!("{ty} {name} = {{{}}};", items.join(", ")))
-            .collect())
+        Ok(arrays.into_iter().map(|(ty, name, items)| format!("{ty} {name} = {{{}}};", items.join(", "))).collect())
     }
 
     /// The scratch tile that a call needs and the text leaves out, as TTRANS does: its type, and an address behind
@@ -272,7 +269,11 @@ impl Emitter<'_> {
             return Ok(Some((words::tile_type(&whole, op.span)?, address)));
         }
         match is_needed {
-            true => Err(cannot(op.span, format!("pto.{opcode} without a tmp tile, for which there is no room,"), "give it a tmp tile")),
+            true => Err(cannot(
+                op.span,
+                format!("pto.{opcode} without a tmp tile, for which there is no room,"),
+                "give it a tmp tile",
+            )),
             false => Ok(None),
         }
     }

@@ -9,7 +9,9 @@ pub fn levels(module: &Module, level: u8) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for func in &module.funcs {
         func.walk(&mut |_, op, _| {
-            let tile = || op.results.first().map_or("the tile".into(), |v| format!("%{}", module.names.text(func.value(*v).name)));
+            let tile = || {
+                op.results.first().map_or("the tile".into(), |v| format!("%{}", module.names.text(func.value(*v).name)))
+            };
             found.extend(finding(tile, op, level));
         });
     }
@@ -27,7 +29,11 @@ fn finding(tile: impl Fn() -> String, op: &Op, level: u8) -> Option<Diagnostic> 
         }
         (3, None) if is_new => {
             let what = format!("{} has no address, and at level 3 nothing is placed", tile());
-            Some(Diagnostic::error("level-no-addr", what).at(op.span, "this tile").help("write addr = …, or use level 2"))
+            Some(
+                Diagnostic::error("level-no-addr", what)
+                    .at(op.span, "this tile")
+                    .help("write addr = …, or use level 2"),
+            )
         }
         _ => None,
     }

@@ -252,7 +252,10 @@ impl<'a> Emitter<'a> {
         match &op.kind {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
             OpKind::Micro(call) => {
-                let what = format!("pto.{}, a micro instruction that the vendor's tool lowers in its own back end,", call.name);
+                let what = format!(
+                    "pto.{}, a micro instruction that the vendor's tool lowers in its own back end,",
+                    call.name
+                );
                 Err(cannot(op.span, what, "write tile instructions, or give this file to the vendor's tool"))
             }
             OpKind::Other(_) if op.id_array().is_some() => self.slots(op),
@@ -283,7 +286,10 @@ impl<'a> Emitter<'a> {
     /// Whether an operation makes a view, or says something about one, so that no object is needed for it.
     fn only_names_view(op: &Op) -> bool {
         op.opcode().is_some_and(|o| {
-            matches!(o.info().text, Text::MakeView | Text::Partition | Text::Dim | Text::Address(_) | Text::LoadScalar | Text::StoreScalar)
+            matches!(
+                o.info().text,
+                Text::MakeView | Text::Partition | Text::Dim | Text::Address(_) | Text::LoadScalar | Text::StoreScalar
+            )
         })
     }
 }

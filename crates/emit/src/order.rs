@@ -16,7 +16,8 @@ fn pipe(word: &str) -> Option<&'static str> {
 impl Emitter<'_> {
     /// The id of a flag: a word, or an operand.
     fn flag_id(&self, op: &Op, word: Option<&String>) -> Option<String> {
-        let written = word.map(|word| if word.parse::<u32>().is_ok() { format!("EVENT_ID{word}") } else { word.clone() });
+        let written =
+            word.map(|word| if word.parse::<u32>().is_ok() { format!("EVENT_ID{word}") } else { word.clone() });
         written.or_else(|| {
             let arg = op.operands.last()?.arg;
             Some(match self.constant(arg) {
@@ -53,7 +54,11 @@ impl Emitter<'_> {
             Some(Order::Events) => {
                 let is_event = |v| matches!(self.ty(v), Type::Event);
                 if op.values().any(is_event) {
-                    return Err(cannot(op.span, "an event of the text", "use set_flag and wait_flag, or let flags be inserted"));
+                    return Err(cannot(
+                        op.span,
+                        "an event of the text",
+                        "use set_flag and wait_flag, or let flags be inserted",
+                    ));
                 }
                 self.line("pipe_barrier(PIPE_ALL);");
             }

@@ -73,9 +73,14 @@ impl Emitter<'_> {
         let which = op.id_array();
         let array = match which {
             Some(IdArray::Declare) => self.result(op)?,
-            _ => op.operands.first().and_then(|o| o.arg.value()).ok_or_else(|| Diagnostic::internal(op.span, "an array lacks its name"))?,
+            _ => op
+                .operands
+                .first()
+                .and_then(|o| o.arg.value())
+                .ok_or_else(|| Diagnostic::internal(op.span, "an array lacks its name"))?,
         };
-        let shape = self.ty(array).stack_slots().ok_or_else(|| cannot(op.span, "this array", "use one of at most 64 ids"))?;
+        let shape =
+            self.ty(array).stack_slots().ok_or_else(|| cannot(op.span, "this array", "use one of at most 64 ids"))?;
         let name = self.names.object(array).to_string();
         let places: Vec<Arg> = op.places().iter().map(|o| o.arg).collect();
         if which == Some(IdArray::Declare) {
@@ -104,7 +109,8 @@ impl Emitter<'_> {
             StackSlots::Struct(_) => {
                 let path: Option<Vec<i64>> = places.iter().map(|arg| self.constant(*arg)).collect();
                 let field = path.and_then(|path| shape.field(&path)).map(|(n, _)| n);
-                let field = field.ok_or_else(|| cannot(op.span, "a field that is computed", "name it with constants"))?;
+                let field =
+                    field.ok_or_else(|| cannot(op.span, "a field that is computed", "name it with constants"))?;
                 format!("{name}_{field}")
             }
         };

@@ -11,7 +11,8 @@ impl Emitter<'_> {
         let stores = opcode.effect(form, Role::Global) == Effect::Write;
         let role = if stores { Role::Src } else { Role::Dst };
         let tile = self.tile(op, role)?;
-        let conv = self.operand(op, role).and_then(|v| if let Type::Conv(conv) = self.ty(v) { Some(*conv) } else { None });
+        let conv =
+            self.operand(op, role).and_then(|v| if let Type::Conv(conv) = self.ty(v) { Some(*conv) } else { None });
         let (global, _) = self.global_operand(op)?;
         let view = match self.ty(global) {
             Type::Ptr(..) if form == Form::Window => {
@@ -44,7 +45,11 @@ impl Emitter<'_> {
         }
         // Other words of padding have no effect where they are legal (isa/memory.md 4).
         if op.operand(Role::Fill).is_some() {
-            return Err(cannot(op.span, "a pad value beside the tile's type", "write it in the tile's type, as pad=custom(…)"));
+            return Err(cannot(
+                op.span,
+                "a pad value beside the tile's type",
+                "write it in the tile's type, as pad=custom(…)",
+            ));
         }
         let call = |template: &str| format!("{name}{template}({});", arguments.join(", "));
         match templates.as_slice() {

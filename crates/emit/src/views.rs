@@ -114,7 +114,9 @@ impl Emitter<'_> {
     /// The element type and extents of a view or memref.
     pub(crate) fn view_dims(&self, value: ValueId) -> Emitted<(Elem, Vec<Option<u64>>)> {
         let (elem, dims) = match self.ty(value) {
-            Type::View(ViewType { elem, dims, .. }) | Type::Memref(MemrefType { elem, dims, .. }) => (*elem, dims.to_vec()),
+            Type::View(ViewType { elem, dims, .. }) | Type::Memref(MemrefType { elem, dims, .. }) => {
+                (*elem, dims.to_vec())
+            }
             _ => return Err(cannot(self.span(value), "this value as a view", "make a view of a pointer")),
         };
         if dims.is_empty() || dims.len() > 5 {
@@ -288,7 +290,11 @@ impl Emitter<'_> {
             "" => Ok(data.into()),
             by => match literal(by) {
                 Some(n) if n % 2 == 0 => Ok(format!("{data} + {}", n / 2)),
-                Some(n) => Err(cannot(op.span, format!("a pointer to element {n} of {elem}, which shares its byte,"), "begin at an even element")),
+                Some(n) => Err(cannot(
+                    op.span,
+                    format!("a pointer to element {n} of {elem}, which shares its byte,"),
+                    "begin at an even element",
+                )),
                 None => Ok(format!("{data} + {by} / 2")),
             },
         }
@@ -301,7 +307,8 @@ impl Emitter<'_> {
         let view = self.view(source)?;
         let all = if opcode == Opcode::GetTensorViewDim { &view.shape } else { &view.strides };
         let found = index.and_then(|i| all.get(usize::try_from(i).ok()?));
-        let text = found.cloned().ok_or_else(|| cannot(op.span, "a dimension that is computed", "make it a constant"))?;
+        let text =
+            found.cloned().ok_or_else(|| cannot(op.span, "a dimension that is computed", "make it a constant"))?;
         self.define(op, text)
     }
 
@@ -375,7 +382,11 @@ impl Emitter<'_> {
         match found.as_slice() {
             [] => Ok(ViewTag::Nd),
             [tag] => Ok(*tag),
-            _ => Err(cannot(self.span(value), "a view of one layout or another that control flow hands on", "give both views one layout")),
+            _ => Err(cannot(
+                self.span(value),
+                "a view of one layout or another that control flow hands on",
+                "give both views one layout",
+            )),
         }
     }
 }

@@ -108,7 +108,9 @@ impl Compiler<'_> {
         let no_tile = || Diagnostic::internal(span, "a value that is no tile makes one");
         let (tile, conv) = match self.ty(value) {
             Type::Conv(c) => (c.as_tile(), Some(*c)),
-            ty @ (Type::Tile(_) | Type::Multi(..) | Type::Vector(..)) => (ty.on(self.profile).ok_or_else(no_tile)?, None),
+            ty @ (Type::Tile(_) | Type::Multi(..) | Type::Vector(..)) => {
+                (ty.on(self.profile).ok_or_else(no_tile)?, None)
+            }
             _ => return Err(no_tile()),
         };
         let address = self.placement.slot(value).map(|s| s.addr);

@@ -187,9 +187,7 @@ impl Type {
     pub fn same(&self, other: &Type, profile: Profile) -> bool {
         match (self, other) {
             (Type::Tile(a), Type::Tile(b)) => same_tile(&a.resolve(profile), &b.resolve(profile)),
-            (Type::Multi(a, n), Type::Multi(b, m)) => {
-                n == m && same_tile(&a.resolve(profile), &b.resolve(profile))
-            }
+            (Type::Multi(a, n), Type::Multi(b, m)) => n == m && same_tile(&a.resolve(profile), &b.resolve(profile)),
             (Type::Ptr(a, _), Type::Ptr(b, _)) if self.space().is_some() => a == b && self.space() == other.space(),
             _ => self == other,
         }

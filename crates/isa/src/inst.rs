@@ -456,7 +456,11 @@ impl Inst {
     /// 0 × 0, and no source tile has a valid element.
     pub fn is_empty(&self) -> bool {
         let info = self.op.info();
-        if info.expands || !info.sem.computes() || info.binds.is_some_and(|bind| bind != Bind::InPlace) || self.conv.is_some() {
+        if info.expands
+            || !info.sem.computes()
+            || info.binds.is_some_and(|bind| bind != Bind::InPlace)
+            || self.conv.is_some()
+        {
             return false;
         }
         let effect = |arg: &TileArg| self.op.effect(self.form, arg.role);

@@ -43,14 +43,7 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
                 // Several questions may have one id.
                 let on = info.rules.iter().filter(|r| r.id == usage.id).fold(usage.on, |on, r| on.or(r.on));
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
-                derived.push(Rule {
-                    id: usage.id,
-                    severity,
-                    on,
-                    text,
-                    source: source(usage, info),
-                    implied: false,
-                });
+                derived.push(Rule { id: usage.id, severity, on, text, source: source(usage, info), implied: false });
             }
         }
     }
@@ -227,7 +220,9 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             "quant_type is MXFP8 or MXFP4_E2M1, interleave is axis0's, exp_zz and storeMode are axis1's"
         }
         (RuleKind::MxValid, _) => "there are whole groups of 32, and exp, max and scaling have a place for each",
-        (RuleKind::MxShape, _) => "dst.C = src.C; max and scaling are dense (axis0: as wide as src); MXFP4: src.C is even",
+        (RuleKind::MxShape, _) => {
+            "dst.C = src.C; max and scaling are dense (axis0: as wide as src); MXFP4: src.C is even"
+        }
         (RuleKind::MxRoom, _) => "scaling and exp_zz have room for what hardware writes (isa/today.md 6.4)",
         (RuleKind::MxHardware, _) => "the library has the combination (isa/today.md 6.4)",
         (RuleKind::QuantAttr, _) => "INT8_SYM has no offset and writes i8, INT8_ASYM has one and writes u8",

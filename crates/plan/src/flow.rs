@@ -166,7 +166,18 @@ impl Walk<'_> {
         let tile = tile_of(self.module, self.func, self.profile, value)?;
         let home = definition.map_or(self.func.body, |op| self.points.block_of(op));
         let (loc, bytes) = (tile.loc, tile.bytes());
-        let root = Root { value, loc, bytes, home, scope: home, definition, manual, pinned: false, scratch: None, shared: false };
+        let root = Root {
+            value,
+            loc,
+            bytes,
+            home,
+            scope: home,
+            definition,
+            manual,
+            pinned: false,
+            scratch: None,
+            shared: false,
+        };
         self.flow.roots.push(root);
         Some(self.flow.roots.len() - 1)
     }

@@ -59,7 +59,17 @@ impl Life {
     /// Not used yet.
     fn new(id: RootId, root: &Root) -> Self {
         let (value, loc, bytes, manual) = (root.value, root.loc, root.bytes, root.definition.zip(root.manual));
-        Life { root: id, value, loc, bytes, start: u32::MAX, end: 0, fresh: None, is_scratch: root.scratch.is_some(), manual }
+        Life {
+            root: id,
+            value,
+            loc,
+            bytes,
+            start: u32::MAX,
+            end: 0,
+            fresh: None,
+            is_scratch: root.scratch.is_some(),
+            manual,
+        }
     }
 
     /// The storage at an address.

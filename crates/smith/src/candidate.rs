@@ -122,7 +122,13 @@ impl Candidate {
     }
 
     /// A first guess: what the row gives as examples, or what the signature asks for.
-    fn first(random: &mut Random, op: Opcode, shape: &'static Shape, sig: Option<&'static Sig>, profile: Profile) -> Self {
+    fn first(
+        random: &mut Random,
+        op: Opcode,
+        shape: &'static Shape,
+        sig: Option<&'static Sig>,
+        profile: Profile,
+    ) -> Self {
         let mut one = Candidate {
             op,
             shape,
@@ -196,7 +202,8 @@ impl Candidate {
             let step = random.pick_or(&[1, 2, 8, 16, 32, 64], 1);
             Number::Int((step * random.range(0, 3)).into())
         };
-        let elem = self.tiles.iter().rev().map(|(_, ty)| ty.elem).next().or(self.view.map(|v| v.0)).unwrap_or(Elem::F32);
+        let elem =
+            self.tiles.iter().rev().map(|(_, ty)| ty.elem).next().or(self.view.map(|v| v.0)).unwrap_or(Elem::F32);
         match role.kind() {
             Kind::Index => Scalar { role, ty: ScalarType::Index, value: index(random) },
             Kind::Quant => {
@@ -354,11 +361,25 @@ impl Candidate {
         for role in &roles {
             let named = self.sig_role(*role);
             let elem = match types {
-                Types::Any | Types::OwnRule => if random.once_in(2) { random.pick_or(&exists, any) } else { any },
+                Types::Any | Types::OwnRule => {
+                    if random.once_in(2) {
+                        random.pick_or(&exists, any)
+                    } else {
+                        any
+                    }
+                }
                 Types::Equal | Types::EqualOf(_) => same,
-                Types::Alike => if random.once_in(4) { other_sign(same) } else { same },
+                Types::Alike => {
+                    if random.once_in(4) {
+                        other_sign(same)
+                    } else {
+                        same
+                    }
+                }
                 Types::EachOf(list) => random.pick_or(list, any),
-                Types::Pairs(_) => pair.map_or(any, |(from, to)| if named == Role::Dst || self.is_out(*role) { to } else { from }),
+                Types::Pairs(_) => {
+                    pair.map_or(any, |(from, to)| if named == Role::Dst || self.is_out(*role) { to } else { from })
+                }
                 Types::Rows(names, _) => {
                     let at = names.iter().position(|n| n == role);
                     at.zip(row).and_then(|(at, row)| row.get(at).copied()).unwrap_or(any)
@@ -425,7 +446,11 @@ impl Candidate {
                 let c0 = ty.elem.c0();
                 let (ru, cu) = match tile.box_dims() {
                     Some(_) if !tile.is_boxed() => {
-                        if tile.blayout == BLayout::RowMajor { (1, c0) } else { (c0, 1) }
+                        if tile.blayout == BLayout::RowMajor {
+                            (1, c0)
+                        } else {
+                            (c0, 1)
+                        }
                     }
                     Some((ir, ic)) => (ir, ic),
                     None => (16, 16),
@@ -442,9 +467,17 @@ impl Candidate {
                 if ty.resolve(profile).bytes() <= MOST_BYTES {
                     break;
                 }
-                if ty.rows > ty.cols { ty.rows /= 2 } else { ty.cols /= 2 }
-                if full[0] { ty.v_row = Extent::Static(ty.rows) }
-                if full[1] { ty.v_col = Extent::Static(ty.cols) }
+                if ty.rows > ty.cols {
+                    ty.rows /= 2
+                } else {
+                    ty.cols /= 2
+                }
+                if full[0] {
+                    ty.v_row = Extent::Static(ty.rows)
+                }
+                if full[1] {
+                    ty.v_col = Extent::Static(ty.cols)
+                }
             }
         }
     }

@@ -231,7 +231,8 @@ impl Draft {
     pub fn push(&mut self, one: &Candidate, operands: &[(Role, ValueId)], results: Vec<ValueId>) -> usize {
         let mut op = Op::new(OpKind::Pto(one.op, one.shape.form), TextForm::Dps, NONE);
         let written = one.shape.ins.iter().chain(&one.shape.outs);
-        let worded = one.scalars.iter().map(|s| &s.role).filter(|r| !one.shape.ins.contains(r) && !one.shape.outs.contains(r));
+        let worded =
+            one.scalars.iter().map(|s| &s.role).filter(|r| !one.shape.ins.contains(r) && !one.shape.outs.contains(r));
         for role in written.chain(worded) {
             if let Some((_, value)) = operands.iter().find(|(r, _)| r == role) {
                 op.operands.push(Operand { role: *role, arg: Arg::Value(*value), span: NONE, type_span: NONE });
@@ -322,7 +323,9 @@ impl Draft {
             };
             operands.push((role, value));
         }
-        for scalar in one.scalars.iter().filter(|s| !one.shape.ins.contains(&s.role) && !one.shape.outs.contains(&s.role)) {
+        for scalar in
+            one.scalars.iter().filter(|s| !one.shape.ins.contains(&s.role) && !one.shape.outs.contains(&s.role))
+        {
             let value = match (scalar.ty, scalar.value) {
                 (ScalarType::Index, Number::Int(n)) => self.index(n as u64),
                 (ty, value) => self.constant(ty, value),
@@ -403,9 +406,8 @@ impl Draft {
 
     /// The arguments, in order.
     pub fn arguments(&self) -> Vec<ValueId> {
-        let is_arg = |v: &ValueId| {
-            matches!(self.origins[v.index()], Origin::Input(_) | Origin::Output(_) | Origin::Number(_))
-        };
+        let is_arg =
+            |v: &ValueId| matches!(self.origins[v.index()], Origin::Input(_) | Origin::Output(_) | Origin::Number(_));
         self.used().into_iter().filter(is_arg).collect()
     }
 
@@ -419,9 +421,9 @@ impl Draft {
         printer.line(0, None, &format!("module attributes {{pto.target_arch = \"{}\"}} {{", self.profile));
         let typed = |v: &ValueId| format!("%{}: {}", self.name(*v), tessera_asm::print_type(self.ty(*v)));
         let args: Vec<String> = self.arguments().iter().map(typed).collect();
-        let kind = self.kind.map_or(String::new(), |kind| {
-            format!(" attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}")
-        });
+        let kind = self
+            .kind
+            .map_or(String::new(), |kind| format!(" attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}"));
         printer.line(0, None, &format!("func.func @smith({}){kind} {{", args.join(", ")));
         printer.definitions(&used);
         let has_first = has(&self.body, &|node| matches!(node, Node::First(_)));
@@ -567,7 +569,11 @@ impl Printer<'_> {
                 Node::Call(all) => {
                     let (names, types) = self.parameters(all);
                     let n = self.calls.len();
-                    self.line(depth, None, &format!("func.call @part{n}({}) : ({}) -> ()", names.join(", "), types.join(", ")));
+                    self.line(
+                        depth,
+                        None,
+                        &format!("func.call @part{n}({}) : ({}) -> ()", names.join(", "), types.join(", ")),
+                    );
                     self.calls.push(all.clone());
                 }
             }
@@ -650,7 +656,8 @@ pub fn fifo(draft: &mut Draft, random: &mut Random) {
         .then(|| draft.value("p", Type::Ptr(Elem::F32, None), Origin::Output(vec![16 * m * n])));
     let name = |draft: &Draft, v: ValueId| format!("%{}", draft.name(v));
     let written = |draft: &Draft, v: ValueId| tessera_asm::print_type(draft.ty(v));
-    let memory = gm.map_or(String::new(), |gm| format!("gm_slot_buffer = {} : {}, ", name(draft, gm), written(draft, gm)));
+    let memory =
+        gm.map_or(String::new(), |gm| format!("gm_slot_buffer = {} : {}, ", name(draft, gm), written(draft, gm)));
     let nosplit = if split == 0 { ", nosplit = true" } else { "" };
     let end = |core: &str| {
         format!(
@@ -693,9 +700,10 @@ pub fn fifo_body(draft: &Draft, body: Vec<Node>) -> Vec<Node> {
     let cube: Vec<Node> = loads.chain(first([false, true])).map(Node::Line).collect();
     let mut vector: Vec<Node> = first([true, false]).map(Node::Line).collect();
     for node in body {
-        let is_store = draft.alive(std::slice::from_ref(&node)).iter().any(|n| {
-            draft.stmts[*n].op.as_ref().is_some_and(|op| op.opcode() == Some(Opcode::Tstore))
-        });
+        let is_store = draft
+            .alive(std::slice::from_ref(&node))
+            .iter()
+            .any(|n| draft.stmts[*n].op.as_ref().is_some_and(|op| op.opcode() == Some(Opcode::Tstore)));
         vector.push(if is_store { Node::First(vec![node]) } else { node });
     }
     vec![Node::Section("cube", cube), Node::Section("vector", vector)]

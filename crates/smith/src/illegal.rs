@@ -25,12 +25,13 @@ pub fn illegal(options: &Options, rule: &str) -> Result<Illegal, Refused> {
         return Ok(Illegal { text, is_drawn: true });
     }
     let example = examples().iter().find(|e| e.rule == rule && e.breaks);
-    let fits = |e: &&tessera_check::examples::Example| {
-        breaks(&Program::read(&e.text, Some(options.profile)), rule)
-    };
+    let fits = |e: &&tessera_check::examples::Example| breaks(&Program::read(&e.text, Some(options.profile)), rule);
     match example.filter(fits) {
         Some(example) => Ok(Illegal {
-            text: format!("// tessera smith --profile {} --illegal {rule}: an example\n{}", options.profile, example.text),
+            text: format!(
+                "// tessera smith --profile {} --illegal {rule}: an example\n{}",
+                options.profile, example.text
+            ),
             is_drawn: false,
         }),
         None => Err(Refused(match example {
@@ -38,7 +39,9 @@ pub fn illegal(options: &Options, rule: &str) -> Result<Illegal, Refused> {
                 "no program that breaks {rule} on {} was found; on {} there is one",
                 options.profile, example.profile
             ),
-            None => format!("no program that breaks {rule} was found: it is about text, files or a run, or needs several broken at once"),
+            None => format!(
+                "no program that breaks {rule} was found: it is about text, files or a run, or needs several broken at once"
+            ),
         })),
     }
 }
@@ -53,7 +56,8 @@ fn breaks(program: &Program, rule: &str) -> bool {
 fn drawn(options: &Options, rule: &str) -> Option<String> {
     let mut random = Random::of(options.seed, 0x99);
     let profile = options.profile;
-    let mut rows: Vec<_> = opcodes().filter(|op| op.info().rules.iter().any(|r| r.id == rule && r.on.has(profile))).collect();
+    let mut rows: Vec<_> =
+        opcodes().filter(|op| op.info().rules.iter().any(|r| r.id == rule && r.on.has(profile))).collect();
     if rows.is_empty() && rule.starts_with("tile-") {
         rows = opcodes().collect();
     }
@@ -86,7 +90,11 @@ fn around(options: &Options, rule: &str, text: &str) -> Option<String> {
         lines.split_last().map(|(_, all)| all.join("\n"))
     };
     let broken = body(text)?.replace("@smith", "@broken");
-    let text = format!("module attributes {{pto.target_arch = \"{}\"}} {{\n{}\n{broken}\n}}\n", options.profile, body(&legal)?);
+    let text = format!(
+        "module attributes {{pto.target_arch = \"{}\"}} {{\n{}\n{broken}\n}}\n",
+        options.profile,
+        body(&legal)?
+    );
     let program = Program::read(&text, None);
     breaks(&program, rule).then(|| program.text(None))
 }

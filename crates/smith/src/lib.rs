@@ -6,9 +6,9 @@ pub mod candidate;
 mod draft;
 mod illegal;
 mod program;
-pub mod reduce;
 pub mod random;
+pub mod reduce;
 mod support;
 
-pub use program::{Feature, MOST, Made, Options, Refused, family_name, smith};
 pub use illegal::{Illegal, illegal};
+pub use program::{Feature, MOST, Made, Options, Refused, family_name, smith};

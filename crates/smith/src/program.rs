@@ -154,7 +154,8 @@ fn refuse(options: &Options) -> Result<(), Refused> {
     let has = |f: Feature| options.features.contains(&f);
     if has(Feature::Ranks) {
         return Err(Refused(
-            "no profile runs communication between ranks, so a program with it could not be run; leave 'ranks' out".into(),
+            "no profile runs communication between ranks, so a program with it could not be run; leave 'ranks' out"
+                .into(),
         ));
     }
     if has(Feature::Micro) {
@@ -516,10 +517,7 @@ pub(crate) fn execute(
     };
     let given = Inputs {
         contents: inputs.iter().map(content).collect(),
-        set: numbers
-            .iter()
-            .map(|(name, n)| (name.clone(), Setting::Value(Literal::Number(Number::Int(*n)))))
-            .collect(),
+        set: numbers.iter().map(|(name, n)| (name.clone(), Setting::Value(Literal::Number(Number::Int(*n))))).collect(),
         ..Inputs::default()
     };
     let (mut bindings, open): (Bindings, _) = kernel.bind_inputs(given, 1).map_err(|_| None)?;

@@ -55,7 +55,9 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
             let text = format!("{} = pto.{name}", shown(draft, value));
             draft.push_raw(text, vec![value], any)
         }
-        Text::Attributes => draft.push_raw(format!("pto.{name} {{fmap = [4, 4], pad = [0, 0, 0, 0]}}"), Vec::new(), any),
+        Text::Attributes => {
+            draft.push_raw(format!("pto.{name} {{fmap = [4, 4], pad = [0, 0, 0, 0]}}"), Vec::new(), any)
+        }
         Text::Value => {
             let value = draft.constant(ScalarType::Float(Elem::F16), Number::Float(0.5));
             let text = format!("pto.{name} {} : {}", shown(draft, value), typed(draft, value));
@@ -82,15 +84,25 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
             let p = draft.value("p", Type::Ptr(Elem::F32, None), Origin::Output(vec![1, 16]));
             let at = draft.index(random.range(0, 15));
             let value = draft.constant(ScalarType::Float(Elem::F32), Number::Float(2.5));
-            let text =
-                format!("pto.{name} {}, {}[{}] : {}, f32", shown(draft, value), shown(draft, p), shown(draft, at), typed(draft, p));
+            let text = format!(
+                "pto.{name} {}, {}[{}] : {}, f32",
+                shown(draft, value),
+                shown(draft, p),
+                shown(draft, at),
+                typed(draft, p)
+            );
             draft.push_raw(text, vec![p, at, value], any)
         }
         Text::Dim => {
             let (view, at) = (view(draft, random)?, draft.index(random.range(0, 1)));
             let value = result(draft, Type::Scalar(ScalarType::Index));
-            let text =
-                format!("{} = pto.{name} {}, {} : {} -> index", shown(draft, value), shown(draft, view), shown(draft, at), typed(draft, view));
+            let text = format!(
+                "{} = pto.{name} {}, {} : {} -> index",
+                shown(draft, value),
+                shown(draft, view),
+                shown(draft, at),
+                typed(draft, view)
+            );
             draft.push_raw(text, vec![view, at, value], any)
         }
         Text::Print => {
@@ -102,7 +114,13 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
             true => {
                 let t = draft.input(random, &Type::Tile(tile), Role::Src)?;
                 let value = result(draft, Type::Ptr(Elem::F32, Some("ub".into())));
-                let text = format!("{} = pto.{name} {} : {} -> {}", shown(draft, value), shown(draft, t), typed(draft, t), typed(draft, value));
+                let text = format!(
+                    "{} = pto.{name} {} : {} -> {}",
+                    shown(draft, value),
+                    shown(draft, t),
+                    typed(draft, t),
+                    typed(draft, value)
+                );
                 draft.push_raw(text, vec![t, value], [true, false])
             }
             false => {
@@ -116,7 +134,13 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
                     false => Type::Scalar(ScalarType::Int(64, Sign::None)),
                 };
                 let value = result(draft, to);
-                let text = format!("{} = pto.{name} {} : {} -> {}", shown(draft, value), shown(draft, of), typed(draft, of), typed(draft, value));
+                let text = format!(
+                    "{} = pto.{name} {} : {} -> {}",
+                    shown(draft, value),
+                    shown(draft, of),
+                    typed(draft, of),
+                    typed(draft, value)
+                );
                 draft.push_raw(text, vec![of, value], any)
             }
         },
@@ -124,7 +148,12 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
             let (p, at) = (memory(draft)?, draft.index(random.range(0, 15)));
             let value = result(draft, Type::Ptr(Elem::F32, None));
             let ty = typed(draft, p);
-            let text = format!("{} = pto.{name} {}, {} : {ty} -> {ty}", shown(draft, value), shown(draft, p), shown(draft, at));
+            let text = format!(
+                "{} = pto.{name} {}, {} : {ty} -> {ty}",
+                shown(draft, value),
+                shown(draft, p),
+                shown(draft, at)
+            );
             draft.push_raw(text, vec![p, at, value], any)
         }
         Text::Subset => {
@@ -145,7 +174,11 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
         Text::Partition => {
             let view = view(draft, random)?;
             let [r, c, h, w] = [8 * random.range(0, 1), 8 * random.range(0, 2), 8, 16].map(|n| draft.index(n));
-            let ty = tessera_ir::ViewType { partition: true, dims: [Some(8), Some(16)].into_iter().collect(), elem: Elem::F32 };
+            let ty = tessera_ir::ViewType {
+                partition: true,
+                dims: [Some(8), Some(16)].into_iter().collect(),
+                elem: Elem::F32,
+            };
             let part = result(draft, Type::View(ty));
             let text = format!(
                 "{} = pto.{name} {}, offsets = [{}, {}], sizes = [{}, {}] : {} -> {}",
@@ -171,7 +204,13 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
             let open = tile.with_valid(Extent::Dynamic, Extent::Dynamic);
             let t = draft.value("t", Type::Tile(open), Origin::Tile([Some(n); 2]));
             let [r, c] = [random.range(1, 16), random.range(1, 32)].map(|n| draft.index(n));
-            let text = format!("pto.{name} {}, {}, {} : {}", shown(draft, t), shown(draft, r), shown(draft, c), typed(draft, t));
+            let text = format!(
+                "pto.{name} {}, {}, {} : {}",
+                shown(draft, t),
+                shown(draft, r),
+                shown(draft, c),
+                typed(draft, t)
+            );
             draft.push_raw(text, vec![t, n, r, c], [true, false])
         }
         _ => return None,

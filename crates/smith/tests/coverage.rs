@@ -91,8 +91,12 @@ fn programs_have_every_row_that_they_can_have() {
             func.walk(&mut |_, op, _| found.extend(op.opcode()));
         }
     }
-    let missing: Vec<&str> =
-        Opcode::ALL.iter().filter(|op| !found.contains(op)).filter(|op| why_not(**op).is_none()).map(|op| op.mnemonic()).collect();
+    let missing: Vec<&str> = Opcode::ALL
+        .iter()
+        .filter(|op| !found.contains(op))
+        .filter(|op| why_not(**op).is_none())
+        .map(|op| op.mnemonic())
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 

@@ -42,7 +42,6 @@ fn a_seed_is_a_program() {
     assert_ne!(a.lines().skip(1).collect::<Vec<_>>(), b.lines().skip(1).collect::<Vec<_>>());
 }
 
-
 #[test]
 fn a_program_breaks_the_rule_that_is_asked_for_and_no_other() {
     for (profile, rule) in [

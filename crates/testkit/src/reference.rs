@@ -198,7 +198,9 @@ pub(crate) struct Reference<'a> {
 impl<'a> Reference<'a> {
     /// Are all destinations 0 × 0, and all sources empty (isa/today.md 5.3)? Views and conv tiles have other rules.
     fn is_about_nothing(&self) -> bool {
-        if matches!(self.inst.op, Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadExpand) || self.inst.conv.is_some() {
+        if matches!(self.inst.op, Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadExpand)
+            || self.inst.conv.is_some()
+        {
             return false;
         }
         let all = || self.inst.tiles.iter().zip(self.old);

@@ -231,7 +231,10 @@ fn argument(
         if let Some(want) = want.filter(|_| is_output || kernel.func().outputs.contains(&value)) {
             writeln!(runner.after, "        Buffer o_{object}(size_t{{{}}});", want.len()).unwrap();
             match is_list {
-                true => writeln!(runner.after, "        std::memcpy(o_{object}.bytes.data(), &{object}, sizeof {object});").unwrap(),
+                true => {
+                    writeln!(runner.after, "        std::memcpy(o_{object}.bytes.data(), &{object}, sizeof {object});")
+                        .unwrap()
+                }
                 false => writeln!(runner.after, "        HostStore(o_{object}, {object});").unwrap(),
             }
             runner.output(&format!("o_{object}"), file(id, "out"), want);
@@ -254,7 +257,9 @@ fn argument(
         Need::Buffer(..) => {
             match (input, want) {
                 (Some(npy), _) => runner.input(&buffer, &file(id, "in"), &npy.bytes),
-                (None, Some(want)) => writeln!(runner.before, "        static Buffer {buffer}(size_t{{{}}});", want.len()).unwrap(),
+                (None, Some(want)) => {
+                    writeln!(runner.before, "        static Buffer {buffer}(size_t{{{}}});", want.len()).unwrap()
+                }
                 (None, None) => return Err(format!("{id} has no file")),
             }
             if let Some(want) = want {

@@ -146,11 +146,7 @@ pub static CHANGES: &[Change] = &[
     },
     Change {
         construct: "padding",
-        text: [
-            "`tfillpad`, `tfillpad_inplace`, `tfillpad_expand`",
-            "`tfillpad` for all three; the two gone",
-            "=",
-        ],
+        text: ["`tfillpad`, `tfillpad_inplace`, `tfillpad_expand`", "`tfillpad` for all three; the two gone", "="],
         spellings: &[
             old(Operation, "tfillpad_inplace tfillpad_expand", "pto.tfillpad"),
             new(Shape, shape::EXPANDING, "pto.tfillpad_expand"),
@@ -257,7 +253,11 @@ pub static CHANGES: &[Change] = &[
     Change {
         construct: "low-precision elements in types",
         text: ["–", "`!pto.hif8`, `!pto.f8E8M0`, `!pto.f4E2M1x2`, `!pto.f4E1M2x2`", "="],
-        spellings: &[new(Type, "!pto.hif8 !pto.f8E8M0 !pto.f4E2M1x2 !pto.f4E1M2x2", "hif8, f8e8m0, f4e2m1x2, f4e1m2x2")],
+        spellings: &[new(
+            Type,
+            "!pto.hif8 !pto.f8E8M0 !pto.f4E2M1x2 !pto.f4E1M2x2",
+            "hif8, f8e8m0, f4e2m1x2, f4e1m2x2",
+        )],
     },
     Change {
         construct: "multi-buffer tiles, stack arrays, structs, `get_validshape`, `declare_global`, `talloc*`, `set_quant_*`, \

@@ -222,7 +222,8 @@ impl Parser<'_> {
             Kind::Pipe => "a pipe",
         };
         if self.raw_type(raw).is_some_and(|id| self.module.types.get(id).slots().is_some()) {
-            let text = format!("{} of {opcode} is {wanted}, and {} is several", role.name(), shown(self.slice(raw.span)));
+            let text =
+                format!("{} of {opcode} is {wanted}, and {} is several", role.name(), shown(self.slice(raw.span)));
             return self.fail("tile-multi", raw.span, text, OF_MULTI);
         }
         let is = match raw.what {

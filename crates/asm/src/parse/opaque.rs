@@ -45,8 +45,7 @@ impl Parser<'_> {
             // Words behind the operands are the operation's, but a location is not, nor the next statement.
             let at_location = self.at_location();
             let starts = self.tok.first && (self.starts_statement() || self.at_next_statement());
-            let is_region =
-                matches!(name, "vecscope" | "strict_vecscope" | "section.simt") || self.opens_region(name);
+            let is_region = matches!(name, "vecscope" | "strict_vecscope" | "section.simt") || self.opens_region(name);
             match self.tok.kind {
                 Tok::LBrace if is_region => self.skip_region()?,
                 Tok::LBrace => self.attributes(&mut entries)?,

@@ -166,7 +166,8 @@ impl Parser<'_> {
             (None, false) => None,
         };
         let Some(kinds) = kinds else {
-            let help = did_you_mean(word, COMPARISONS.map(|(name, ..)| name), || "write eq, ne, lt, le, gt or ge".into());
+            let help =
+                did_you_mean(word, COMPARISONS.map(|(name, ..)| name), || "write eq, ne, lt, le, gt or ge".into());
             return self.fail("syntax-expected", span, format!("`{}` is no comparison", shown(word)), help);
         };
         self.bump();
@@ -256,7 +257,8 @@ impl Parser<'_> {
         if is_sum {
             let sum = OpKind::Arith(ArithOp::Addi);
             self.build_arith(&first, sum, &raws, ty, ty, Vec::new())?;
-            let both: Raws = [Raw { what: super::RawArg::Name(low.0), span: low.1, ty: None }, raws[0]].into_iter().collect();
+            let both: Raws =
+                [Raw { what: super::RawArg::Name(low.0), span: low.1, ty: None }, raws[0]].into_iter().collect();
             return self.build_arith(&second, OpKind::Cmp(CmpPred::Ult), &both, ty, ty, Vec::new());
         }
         let wide = (self.module.types.intern(Type::Scalar(ScalarType::Int(64, tessera_ir::Sign::None))), ty.1);

@@ -34,7 +34,11 @@ impl Parser<'_> {
         }
         self.tail(&mut Vec::new())?;
         if yielded.len() != results.names.len() {
-            let text = format!("the region yields {} values, and {} names stand before `=`", yielded.len(), results.names.len());
+            let text = format!(
+                "the region yields {} values, and {} names stand before `=`",
+                yielded.len(),
+                results.names.len()
+            );
             return self.fail("operand-count", results.start, text, "yield one value for each name");
         }
         for ((name, span), value) in results.names.iter().zip(yielded) {

@@ -2,7 +2,9 @@
 //! (isa/today.md 1).
 
 use super::Parser;
-use crate::dialect::{self, Mark, Part, Saturated, counts_byte_1, inferred, is_core_flag, lacks, saturation, saturation_word};
+use crate::dialect::{
+    self, Mark, Part, Saturated, counts_byte_1, inferred, is_core_flag, lacks, saturation, saturation_word,
+};
 use tessera_ir::{Dialect, Module};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::inst::AttrValue;
@@ -58,7 +60,10 @@ impl Parser<'_> {
                 if is_unstated && on_a5 && is_core_flag(op) {
                     core_flag.get_or_insert(op.span);
                 }
-                if *dialect != Some(Dialect::V0_27) && attrs.contains(&AttrName::IsMsb) && counts_byte_1(types, func, op) {
+                if *dialect != Some(Dialect::V0_27)
+                    && attrs.contains(&AttrName::IsMsb)
+                    && counts_byte_1(types, func, op)
+                {
                     implied.push((n, AttrName::Byte, AttrValue::Int(1)));
                 }
             }
@@ -132,4 +137,3 @@ impl Parser<'_> {
         }
     }
 }
-

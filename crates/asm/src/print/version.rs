@@ -146,7 +146,8 @@ impl Printer<'_> {
         let src = op.operand(Role::Src).and_then(|o| o.arg.value());
         let size = src.and_then(|v| self.module.types.get(self.func.value(v).ty).tile()?.elem.size());
         let top = i128::from(size.unwrap_or(1)).saturating_sub(1);
-        let (msb, byte) = (known.get(AttrName::IsMsb), known.get(AttrName::Byte).filter(|_| !self.is_meant(op, AttrName::Byte)));
+        let (msb, byte) =
+            (known.get(AttrName::IsMsb), known.get(AttrName::Byte).filter(|_| !self.is_meant(op, AttrName::Byte)));
         let number = byte.and_then(AttrValue::number).and_then(|n| if let Number::Int(n) = n { Some(n) } else { None });
         match (name, self.is_later()) {
             // One of them says it.
@@ -183,7 +184,8 @@ impl Printer<'_> {
         };
         let AttrValue::Word(n) = value else { return None };
         let word = Coalesce::WORDS.get(usize::from(n)).map_or("", |w| w.name);
-        let spelling = if self.is_later() && op.form == TextForm::Dps { Spelling::Of("coalesce") } else { Spelling::Bare };
+        let spelling =
+            if self.is_later() && op.form == TextForm::Dps { Spelling::Of("coalesce") } else { Spelling::Bare };
         Some((name.name(), spelling.spell(word)))
     }
 
@@ -244,5 +246,4 @@ impl Printer<'_> {
         let is_later = self.module.dialect.is_some_and(|dialect| dialect >= Dialect::V0_60);
         is_later && self.module.profile == Some(Profile::A5) && has_flags()
     }
-
 }

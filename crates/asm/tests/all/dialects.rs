@@ -83,11 +83,7 @@ const STATEMENTS: [[&str; 3]; 8] = [
         "%s = pto.subview %t[%i, %i] sizes [8, 64] : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 8x64xf32>",
         "=",
     ],
-    [
-        "%x = pto.load_scalar %p[%i] : !pto.ptr<i32> -> i32",
-        "=",
-        "%x = pto.load %p[%i] : !pto.ptr<i32> -> i32",
-    ],
+    ["%x = pto.load_scalar %p[%i] : !pto.ptr<i32> -> i32", "=", "%x = pto.load %p[%i] : !pto.ptr<i32> -> i32"],
     ["pto.store_scalar %n, %p[%i] : !pto.ptr<i32>, i32", "=", "pto.store %n, %p[%i] : !pto.ptr<i32>, i32"],
     [
         "pto.tcvt ins(%t {rmode = #pto<round_mode ROUND>, sat_mode = #pto<saturation_mode ON>} : !pto.tile_buf<vec, 16x64xf32>) outs(%w : !pto.tile_buf<vec, 16x64xi32>)",
@@ -157,9 +153,14 @@ fn saturation_that_is_left_out_is_written_where_versions_differ() {
 
 #[test]
 fn what_a_version_cannot_say_stays_and_is_told() {
-    let text = function("// why\n%a = pto.declare_local_array -> !pto.local_array<2xi32>\n%x = pto.load %p[%i] : !pto.ptr<i32> -> i32");
+    let text = function(
+        "// why\n%a = pto.declare_local_array -> !pto.local_array<2xi32>\n%x = pto.load %p[%i] : !pto.ptr<i32> -> i32",
+    );
     let (text, unsaid) = migrate(&read(&text), V0_27);
-    assert!(text.contains("// why\n") && text.contains("pto.declare_local_array") && text.contains("pto.load_scalar"), "{text}");
+    assert!(
+        text.contains("// why\n") && text.contains("pto.declare_local_array") && text.contains("pto.load_scalar"),
+        "{text}"
+    );
     assert_eq!(unsaid.iter().map(|d| d.rule).collect::<Vec<_>>(), ["dialect-spelling"]);
     assert!(unsaid[0].span.is_some() && unsaid[0].message.contains("declare_local_array"));
 }

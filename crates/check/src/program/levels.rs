@@ -97,7 +97,9 @@ fn reserve(op: &Op, level: u8, report: &mut Report) {
     let is_auto = attrs.flag(AttrName::Auto);
     let (what, help) = match (level, is_auto, has_base) {
         (3, false, true) | (1 | 2, true, false) => return,
-        (3, ..) => ("level 3 places nothing, and reserve_buffer has no base".to_string(), "write auto = false, base = 0"),
+        (3, ..) => {
+            ("level 3 places nothing, and reserve_buffer has no base".to_string(), "write auto = false, base = 0")
+        }
         _ => (format!("level {level} places every buffer, and reserve_buffer has a base"), "write auto = true"),
     };
     report.fault(op, "", Fault::new("level-reserve", what).help(help));
@@ -115,7 +117,9 @@ fn tiles(module: &Module, func: &Func, op: &Op, profile: Profile) -> Vec<Judged>
 fn scratch(module: &Module, func: &Func, (op, opcode): (&Op, Opcode), profile: Profile, report: &mut Report) {
     let OpKind::Pto(_, form) = op.kind else { return };
     let tiles = tiles(module, func, op, profile);
-    if tiles.iter().any(|(role, _)| *role == Role::Tmp) || !opcode.wants_scratch(form, op.known_attrs(), profile, &tiles) {
+    if tiles.iter().any(|(role, _)| *role == Role::Tmp)
+        || !opcode.wants_scratch(form, op.known_attrs(), profile, &tiles)
+    {
         return;
     }
     let what = format!("{opcode} uses scratch on {profile}, and level 3 finds none by itself");

@@ -2,8 +2,8 @@
 
 use super::*;
 use tessera_isa::inst::{Place, Root};
-use tessera_isa::tile::Compact;
 use tessera_isa::sem::{SCALE_BLOCK, SCALED_ALIGN, scale_pairs};
+use tessera_isa::tile::Compact;
 
 /// An extent of one operand that equals an extent of another: what it is, and how a sentence names both.
 type Equal = (Role, &'static str, Option<u64>, Role, &'static str, Option<u64>);
@@ -198,7 +198,8 @@ pub(super) fn pitch(inst: &Inst, rule: Rule) -> Option<Fault> {
         (a, "columns", a.tile.cols, "K", k, whole_k, !is_a5 && m > 16),
         (b, "columns", b.tile.cols, "N", n, whole_n, k > c0),
     ];
-    let found = asked.into_iter().find(|(tile, _, has, _, _, wanted, counts)| *counts && has != wanted && !is_free(tile));
+    let found =
+        asked.into_iter().find(|(tile, _, has, _, _, wanted, counts)| *counts && has != wanted && !is_free(tile));
     let (tile, what, has, name, value, wanted, _) = found?;
     let role = tile.role;
     let text = format!("{role} declares {has} {what}, and {} counts with {wanted} for {name} = {value}", inst.profile);

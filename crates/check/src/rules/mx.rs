@@ -23,7 +23,9 @@ fn attributes(inst: &Inst, rule: Rule) -> Option<Fault> {
     let attrs = &inst.attrs;
     let help = "write {quant_type = #pto<quant_type MXFP8>}";
     match attrs.quant_type() {
-        None => return Some(Fault::new(rule, "TQUANT_MX has no quant_type, and nothing else says the format").help(help)),
+        None => {
+            return Some(Fault::new(rule, "TQUANT_MX has no quant_type, and nothing else says the format").help(help));
+        }
         Some(how @ (QuantType::Int8Sym | QuantType::Int8Asym)) => {
             let what = format!("TQUANT_MX quantizes to MXFP8 or MXFP4_E2M1, and quant_type is {how}");
             return Some(Fault::new(rule, what).help(help));
@@ -47,7 +49,13 @@ fn attributes(inst: &Inst, rule: Rule) -> Option<Fault> {
 fn types(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (mx, src, dst) = (Mx::of(inst)?, inst.tile(Role::Src)?.tile.elem, inst.dst()?.tile.elem);
     if mx.is_fp4 && src == Elem::F32 {
-        return broken(inst, Role::Src, rule, "MXFP4_E2M1 quantizes f16 and bf16, and src is f32", "convert src to bf16");
+        return broken(
+            inst,
+            Role::Src,
+            rule,
+            "MXFP4_E2M1 quantizes f16 and bf16, and src is f32",
+            "convert src to bf16",
+        );
     }
     if mx.is_fp4 == dst.is_fp4() {
         return None;
@@ -83,7 +91,13 @@ fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
     };
     if !extent.is_multiple_of(unit) {
         let what = format!("{extent} valid {axis} are no whole groups of {unit}");
-        return broken(inst, Role::Src, rule, what, format!("set the valid {axis} of src to {}", ceil_to(extent, unit)));
+        return broken(
+            inst,
+            Role::Src,
+            rule,
+            what,
+            format!("set the valid {axis} of src to {}", ceil_to(extent, unit)),
+        );
     }
     let groups @ [n, m] = mx.groups(region);
     let flat = is_flat(inst, &mx)?;
@@ -95,15 +109,25 @@ fn valid(inst: &Inst, rule: Rule) -> Option<Fault> {
             _ => groups,
         };
         if has != wanted {
-            let what = format!("src has {n}x{m} groups, so {role} is {}x{}, and it is {}x{}", wanted[0], wanted[1], has[0], has[1]);
+            let what = format!(
+                "src has {n}x{m} groups, so {role} is {}x{}, and it is {}x{}",
+                wanted[0], wanted[1], has[0], has[1]
+            );
             let help = format!("make the valid region of {role} {}x{}", wanted[0], wanted[1]);
             return broken(inst, role, rule, what, help);
         }
     }
     let src_cols = src.tile.cols;
     if flat && src_cols != cols && n > 1 {
-        let what = format!("with all exponents in one row src has no padding, and {cols} of {src_cols} columns are valid");
-        return broken(inst, Role::Src, rule, what, "declare src with its valid columns, or exp with a row for each of src's");
+        let what =
+            format!("with all exponents in one row src has no padding, and {cols} of {src_cols} columns are valid");
+        return broken(
+            inst,
+            Role::Src,
+            rule,
+            what,
+            "declare src with its valid columns, or exp with a row for each of src's",
+        );
     }
     let odd = inst.tile(Role::ExpZz).filter(|_| !m.is_multiple_of(2));
     let what = format!("exp_zz holds pairs of columns, and a row has {m} groups");
@@ -140,7 +164,11 @@ fn shape(inst: &Inst, rule: Rule) -> Option<Fault> {
             _ => ([tile.rows, tile.cols], [tile.rows, src.cols]),
         };
         let what = format!("{role} is declared {}x{}, and here it is {}x{}", has[0], has[1], wanted[0], wanted[1]);
-        if has == wanted { None } else { broken(inst, role, rule, what, format!("declare {}x{}", wanted[0], wanted[1])) }
+        if has == wanted {
+            None
+        } else {
+            broken(inst, role, rule, what, format!("declare {}x{}", wanted[0], wanted[1]))
+        }
     })
 }
 
@@ -151,7 +179,11 @@ fn bytes(tile: &Tile) -> u64 {
 fn holds(inst: &Inst, role: Role, need: u64, rule: Rule) -> Option<Fault> {
     let has = bytes(&inst.tile(role)?.tile);
     let what = format!("{role} has {has} bytes, and {need} are written");
-    if has >= need { None } else { broken(inst, role, rule, what, format!("declare {role} with at least {need} bytes")) }
+    if has >= need {
+        None
+    } else {
+        broken(inst, role, rule, what, format!("declare {role} with at least {need} bytes"))
+    }
 }
 
 fn room(inst: &Inst, rule: Rule) -> Option<Fault> {
@@ -160,8 +192,7 @@ fn room(inst: &Inst, rule: Rule) -> Option<Fault> {
     let [n, m] = mx.groups(region);
     if is_flat(inst, &mx)? {
         let (count, area) = (n * m, src.tile.rows.saturating_mul(src.tile.cols));
-        let is_unrolled =
-            area > 1024 && area.is_multiple_of(256) && (region[0] * src.tile.cols).is_multiple_of(256);
+        let is_unrolled = area > 1024 && area.is_multiple_of(256) && (region[0] * src.tile.cols).is_multiple_of(256);
         let need = match (src.tile.elem, is_unrolled) {
             (Elem::F32, true) => 4 * ceil_to(2 * count, 64),
             (Elem::F32, false) => 4 * ceil_to(count, 64),
@@ -185,7 +216,10 @@ fn hardware(inst: &Inst, rule: Rule) -> Option<Fault> {
     } else if flat && is_half && mx.is_nv {
         (format!("nv of {elem} along the columns is not in the library"), "write ocp, or use f32")
     } else if mx.by_rows && elem == Elem::F16 && mx.is_fp4 && !cols.is_multiple_of(64) {
-        (format!("MXFP4_E2M1 of f16 along the rows takes a multiple of 64 columns, and src declares {cols}"), "declare src wider")
+        (
+            format!("MXFP4_E2M1 of f16 along the rows takes a multiple of 64 columns, and src declares {cols}"),
+            "declare src wider",
+        )
     } else if mx.by_rows && elem == Elem::F32 && mx.interleave {
         ("interleave of f32 is not in the library".to_string(), "convert src to bf16")
     } else if is_padded && !cols.is_multiple_of(128) {
@@ -198,7 +232,8 @@ fn hardware(inst: &Inst, rule: Rule) -> Option<Fault> {
 
 fn exponents(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (src, dst, tmp) = (inst.tile(Role::Src)?, inst.dst()?, inst.tile(Role::Tmp)?);
-    if let Some(arg) = [src, dst].into_iter().find(|t| t.tile.v_row.known().is_none() || t.tile.v_col.known().is_none()) {
+    if let Some(arg) = [src, dst].into_iter().find(|t| t.tile.v_row.known().is_none() || t.tile.v_col.known().is_none())
+    {
         let what = format!("the extents of exponents are static, and {} has a dynamic one", arg.role);
         return broken(inst, arg.role, rule, what, "write its valid extents in its type");
     }
@@ -213,7 +248,9 @@ fn exponents(inst: &Inst, rule: Rule) -> Option<Fault> {
     }
     if inst.attrs.group_axis()? == GroupAxis::Axis0 {
         let fits = rows >= 2 && rows.is_multiple_of(2) && cols == src.tile.cols && cols.is_multiple_of(16);
-        let what = format!("along the rows src has an even number of rows and whole blocks of 16 columns, and it is {rows}x{cols}");
+        let what = format!(
+            "along the rows src has an even number of rows and whole blocks of 16 columns, and it is {rows}x{cols}"
+        );
         if !fits {
             return broken(inst, Role::Src, rule, what, "declare src so, without padding");
         }

@@ -20,7 +20,8 @@ fn one_row(src: &Tile, dst: &Tile, rule: Rule) -> Option<Fault> {
 /// `tmov-attr`: grpAxis belongs to exponents in Vec, and they are neither clipped nor split (isa/today.md 6.5).
 pub(super) fn group_axis(inst: &Inst) -> Option<Fault> {
     let is_of_exponents = inst.op.info().sem.routes();
-    let other = [AttrName::AccToVecMode, AttrName::ReluPreMode].into_iter().find(|name| inst.attrs.get(*name).is_some());
+    let other =
+        [AttrName::AccToVecMode, AttrName::ReluPreMode].into_iter().find(|name| inst.attrs.get(*name).is_some());
     let (what, help) = match (is_of_exponents, other) {
         (true, Some(other)) => (format!("TMOV of exponents has no {other}"), format!("leave {other} out")),
         (false, _) if inst.attrs.get(AttrName::GrpAxis).is_some() => {

@@ -104,7 +104,8 @@ pub fn build(request: &Request, session: &mut Session<'_>) -> Outcome {
     output::check(session, &[out])?;
     let bytes = session.read_source(&request.file)?;
     if bytes.starts_with(b"PTOBC\0") {
-        let what = format!("{} is bytecode of the public assembler: give the text of the program", request.file.display());
+        let what =
+            format!("{} is bytecode of the public assembler: give the text of the program", request.file.display());
         return Err(Failure::usage(what));
     }
     let mut program = Program::read(&bytes, request.profile);

@@ -208,7 +208,8 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     // The three readings differ where the text leaves a layout to the profile. The module's own profile is one of the
     // three here, so nothing is overridden.
     let findings = Profile::ALL.map(|p| {
-        let program = Program::read_as(&bytes, Some(p), args.entry.as_deref(), args.version.dialect.as_deref()).at_level(args.level.level);
+        let program = Program::read_as(&bytes, Some(p), args.entry.as_deref(), args.version.dialect.as_deref())
+            .at_level(args.level.level);
         let mut found = args.policy.apply(program.check());
         found.retain(|d| d.rule != "profile-override");
         (program, found)

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use tessera::{Dialect, Profile};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  tessera migrate kernel.pto --to 0.60\n  tessera migrate --from 0.27 --to 0.64 -w \
+#[command(
+    after_help = "Examples:\n  tessera migrate kernel.pto --to 0.60\n  tessera migrate --from 0.27 --to 0.64 -w \
                         *.pto\n  tessera migrate --to 0.27 --check *.pto    (exit code 1 if a file is not of 0.27)\n\n\
                         Every run of the new text has the same bytes. The module says its version from then on; what the \
-                        version cannot say stays as it is, with a warning.")]
+                        version cannot say stays as it is, with a warning."
+)]
 pub struct Args {
     /// Programs; `-` is standard input
     #[arg(value_name = "FILE", required = true)]

@@ -65,7 +65,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if program.has_errors() {
         let first = program.check().into_iter().find(Diagnostic::is_error);
         let what = first.map_or(String::new(), |d| format!(": {}", d.message));
-        return Err(Failure::usage(format!("{} cannot be read as a program, so nothing can be taken out of it{what}", source.name)));
+        return Err(Failure::usage(format!(
+            "{} cannot be read as a program, so nothing can be taken out of it{what}",
+            source.name
+        )));
     }
     let is_legal = !program.check().iter().any(Diagnostic::is_error);
     let goal = Goal { keeps_legal: is_legal && !args.illegal, most: args.tries };
@@ -99,7 +102,13 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 /// The failure that is kept.
 enum Test {
     /// A command, the folder that it runs in, and the exit code that it ends with.
-    Command { command: String, dir: PathBuf, code: Option<i32>, time: Duration, scratch: Scratch },
+    Command {
+        command: String,
+        dir: PathBuf,
+        code: Option<i32>,
+        time: Duration,
+        scratch: Scratch,
+    },
     Rule(String),
     Differs(Profile),
 }
@@ -154,7 +163,12 @@ impl Test {
             }
             (None, Some(other)) => {
                 let own = program.profile();
-                (Test::Differs(other), format!("its outputs on {own} and {other} are the same for made-up inputs, or it does not run on both"))
+                (
+                    Test::Differs(other),
+                    format!(
+                        "its outputs on {own} and {other} are the same for made-up inputs, or it does not run on both"
+                    ),
+                )
             }
             (None, None) => return Err(Failure::usage("--test, --rule or --differs says what a failure is")),
         };

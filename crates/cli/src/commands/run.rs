@@ -170,7 +170,8 @@ impl Args {
             Stop::Binding(found) => found.first().map_or(String::new(), |d| d.message.clone()),
         };
         let bytes = session.read_source(&self.file).map_err(|failure| failure.message)?;
-        let program = Program::read_as(bytes, profile.or(self.profile), self.entry.as_deref(), session.dialect.as_deref());
+        let program =
+            Program::read_as(bytes, profile.or(self.profile), self.entry.as_deref(), session.dialect.as_deref());
         Ok(Case {
             entry: self.entry.clone(),
             blocks: self.blocks,

@@ -258,7 +258,8 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
             let (by_rows, nv) = (m.random.once_in(2), m.random.once_in(2));
             let interleave = by_rows && m.random.once_in(3);
             let (to, code) = (if is_fp4 { F4e2m1x2 } else { m.random.pick(&[I8, U8]) }, m.random.pick(&[I8, U8]));
-            let groups = if by_rows { [m.random.range(1, 2), 64] } else { [m.random.range(1, 33), m.random.range(1, 4)] };
+            let groups =
+                if by_rows { [m.random.range(1, 2), 64] } else { [m.random.range(1, 33), m.random.range(1, 4)] };
             let region = if by_rows { [32 * groups[0], 64] } else { [groups[0], 32 * groups[1]] };
             let pad = if m.random.once_in(4) { 64 } else { 0 };
             let src = m.of(from, region[0], region[1] + if by_rows { 0 } else { pad }, ND);
@@ -273,7 +274,13 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
             let e = m.of(code, exp[0].max(1), wide(exp[1]), ND);
             m.push(Role::Exp, e, exp);
             for role in [Role::Max, Role::Scaling] {
-                let cols = if flat { (2 * all).next_multiple_of(128) } else if by_rows { 64 } else { places[1].next_multiple_of(32 / from.size().unwrap()) };
+                let cols = if flat {
+                    (2 * all).next_multiple_of(128)
+                } else if by_rows {
+                    64
+                } else {
+                    places[1].next_multiple_of(32 / from.size().unwrap())
+                };
                 let tile = m.of(from, places[0], cols, ND);
                 m.push(role, tile, places);
             }

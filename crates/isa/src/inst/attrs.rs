@@ -1,7 +1,8 @@
 //! The attributes of one instruction.
 
 use super::{
-    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase, Precision, Relu,
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase, Precision,
+    Relu,
 };
 use super::{QuantScaleAlg, QuantType, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag};
 use crate::codec::Number;

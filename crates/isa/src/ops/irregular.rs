@@ -1,7 +1,7 @@
 //! Generators, gathers, scatters, sorting and scalar access: data decides where elements go (isa/irregular.md).
 
-use super::*;
 use super::vector::INTEGERS;
+use super::*;
 use crate::elem::Elem::{self, *};
 
 pub(super) const BASE: OpInfo = OpInfo { family: Family::Irregular, ..LAYOUT };

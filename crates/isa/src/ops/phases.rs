@@ -70,11 +70,7 @@ const TABLE: &[(Opcode, Profiles, When, Phases)] = &[
         Opcode::Mgather,
         Profiles::NPU,
         When::RowsIntoMat,
-        Phases {
-            phases: &[phase(S, &[Idx], &[]), phase(Mte2, &[Global], &[Dst])],
-            hidden: &[(S, Mte2, 0)],
-            ..PLAIN
-        },
+        Phases { phases: &[phase(S, &[Idx], &[]), phase(Mte2, &[Global], &[Dst])], hidden: &[(S, Mte2, 0)], ..PLAIN },
     ),
     (
         Opcode::Mgather,
@@ -227,7 +223,8 @@ impl When {
             When::Integers => src.is_some_and(|tile| !tile.elem.is_float()),
             When::Bytes => src.is_some_and(|tile| tile.elem.bits() == 8 && tile.loc == Loc::Vec),
             When::SmallWindow => {
-                let is_small = |cols: u64| src.is_some_and(|tile| tile.loc == Loc::Vec && tile.elem.bytes_of(cols) < 32);
+                let is_small =
+                    |cols: u64| src.is_some_and(|tile| tile.loc == Loc::Vec && tile.elem.bytes_of(cols) < 32);
                 inst.dst().is_some_and(|dst| dst.tile.loc == Loc::Vec && dst.valid[1].is_some_and(is_small))
             }
         }

@@ -44,8 +44,8 @@ pub use irregular::{
     scatter, set_element, sort, stored, triangle,
 };
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, f32_mode, scale_address, scale_pairs};
-pub use mx::{MX_GROUP, Mx, Shared, exponents, quantize_mx};
 pub use memory::{load, prefetch, store};
+pub use mx::{MX_GROUP, Mx, Shared, exponents, quantize_mx};
 pub use notation::{Piece, TIGHT, pieces};
 pub use random::Random;
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};

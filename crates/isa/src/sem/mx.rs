@@ -69,7 +69,8 @@ impl Shared {
     /// ```
     pub fn of(mx: &Mx, from: Elem, elements: impl Iterator<Item = f32>) -> Shared {
         let is_cut = from == Elem::F16 && !mx.is_nv;
-        let magnitude = |x: f32| f32::from_bits(if is_cut { x.abs().to_bits() & 0xFFFF_0000 } else { x.abs().to_bits() });
+        let magnitude =
+            |x: f32| f32::from_bits(if is_cut { x.abs().to_bits() & 0xFFFF_0000 } else { x.abs().to_bits() });
         let larger = |m: f32, x: f32| if m.is_nan() || x.is_nan() { f32::NAN } else { m.max(magnitude(x)) };
         let max = elements.fold(0.0, larger);
         let field = |v: f32| (v.to_bits() >> 23 & 0xFF) as u8;
@@ -99,7 +100,8 @@ impl Shared {
             true => f32::from_bits((Elem::Bf16.encode_f32(t, Overflow::Infinity) as u32) << 16),
             false => t,
         };
-        let (to, most, nan, sign) = if mx.is_fp4 { (Elem::F4e2m1x2, 6.0, 7, 8) } else { (Elem::F8e4m3, 448.0, 0x7F, 0x80) };
+        let (to, most, nan, sign) =
+            if mx.is_fp4 { (Elem::F4e2m1x2, 6.0, 7, 8) } else { (Elem::F8e4m3, 448.0, 0x7F, 0x80) };
         if t.is_nan() {
             return nan;
         }

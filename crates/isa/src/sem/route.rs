@@ -341,7 +341,8 @@ impl<'a> Data<'a> {
                 // A window of another tile keeps its pitch, so its bytes do not lie one after the other.
                 for byte in offset..offset + 32 {
                     let (r, c) = irregular::stored(self.inst, number, byte * 8 / bits)?;
-                    let at = src.layout.offset(r, c).saturating_mul(bits as i64) / 8 + (byte % (bits / 8).max(1)) as i64;
+                    let at =
+                        src.layout.offset(r, c).saturating_mul(bits as i64) / 8 + (byte % (bits / 8).max(1)) as i64;
                     self.push(dst.number, to + (byte - offset) as i64, 1, From::Tile(number, at));
                 }
             }

@@ -88,18 +88,34 @@ fn rows_have_the_rules_of_the_specification() {
                 list.into_iter().flatten().map(|v| v.as_str().unwrap()).collect::<Vec<_>>()
             };
             for op in words("names").into_iter().filter_map(Opcode::parse).filter(|op| op.info().family == family) {
-                for (kind, warns) in words("add").into_iter().map(|k| (k, false)).chain(words("add_warning").into_iter().map(|k| (k, true))) {
+                for (kind, warns) in words("add")
+                    .into_iter()
+                    .map(|k| (k, false))
+                    .chain(words("add_warning").into_iter().map(|k| (k, true)))
+                {
                     // The MX products are a5's alone.
-                    for profile in words("profiles").into_iter().filter(|p| *p == "a5" || !op.mnemonic().contains("_mx")) {
-                        wanted.insert((format!("{op}-{kind}"), op.mnemonic(), Profile::parse(profile).unwrap().name()), Mark { warns, at_run: false });
+                    for profile in
+                        words("profiles").into_iter().filter(|p| *p == "a5" || !op.mnemonic().contains("_mx"))
+                    {
+                        wanted.insert(
+                            (format!("{op}-{kind}"), op.mnemonic(), Profile::parse(profile).unwrap().name()),
+                            Mark { warns, at_run: false },
+                        );
                     }
                 }
             }
         }
         if family == Family::Elementwise {
-            for (id, on) in [("profile", &["a5"][..]), ("loc", &["a2a3"]), ("layout", &["a2a3"]), ("dtype", &["cpu", "a2a3"]), ("valid", &["cpu", "a2a3"])] {
+            for (id, on) in [
+                ("profile", &["a5"][..]),
+                ("loc", &["a2a3"]),
+                ("layout", &["a2a3"]),
+                ("dtype", &["cpu", "a2a3"]),
+                ("valid", &["cpu", "a2a3"]),
+            ] {
                 for profile in on {
-                    wanted.insert((format!("taddrelu-{id}"), "taddrelu", profile), Mark { warns: false, at_run: false });
+                    wanted
+                        .insert((format!("taddrelu-{id}"), "taddrelu", profile), Mark { warns: false, at_run: false });
                 }
             }
         }

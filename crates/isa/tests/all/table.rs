@@ -294,12 +294,37 @@ fn is_irregular_attribute(attrs: &[AttrName], text: &str) {
 /// The rules of a page, in the order in which they are asked (isa/elementwise.md 2, reduce.md 2).
 fn order(family: Family) -> &'static [&'static str] {
     match family {
-        Family::Reduce => {
-            &["loc", "layout", "dtype", "valid", "empty", "index", "attr", "precision", "tmp", "tmp-size", "overlap", "zero"]
-        }
+        Family::Reduce => &[
+            "loc",
+            "layout",
+            "dtype",
+            "valid",
+            "empty",
+            "index",
+            "attr",
+            "precision",
+            "tmp",
+            "tmp-size",
+            "overlap",
+            "zero",
+        ],
         Family::Elementwise | Family::Scalar => &[
-            "loc", "layout", "dtype", "valid", "shape", "tmp", "tmp-size", "mask", "dense", "mode", "scalar",
-            "precision", "inplace", "overlap", "zero", "range",
+            "loc",
+            "layout",
+            "dtype",
+            "valid",
+            "shape",
+            "tmp",
+            "tmp-size",
+            "mask",
+            "dense",
+            "mode",
+            "scalar",
+            "precision",
+            "inplace",
+            "overlap",
+            "zero",
+            "range",
         ],
         Family::Irregular => &[
             "operand-count",

@@ -148,7 +148,16 @@ impl<const W: usize> Pipes<W> {
         let flags = &mut self.flags;
         *self.numbers.entry(flag).or_insert_with_key(|flag| {
             let (tokens, unset) = (VecDeque::new(), VecDeque::new());
-            flags.push(FlagState { flag: flag.clone(), sets: 0, waits: 0, first: 0, tokens, unset, again: None, hidden: None });
+            flags.push(FlagState {
+                flag: flag.clone(),
+                sets: 0,
+                waits: 0,
+                first: 0,
+                tokens,
+                unset,
+                again: None,
+                hidden: None,
+            });
             flags.len() as u32 - 1
         })
     }

@@ -173,7 +173,15 @@ impl FindingsTracer<'_> {
     fn side(&mut self, side: &Side) -> races::Side {
         let event = self.event(side.process, (side.op, side.turns.rounds()), Some(side.pipe), Kind::Work);
         let (set, writes) = (self.set_of(side), side.access.way.writes());
-        let access = Access { set, writes, adds: false, exact: true, if_valid: false, role: side.access.role, start: side.access.first };
+        let access = Access {
+            set,
+            writes,
+            adds: false,
+            exact: true,
+            if_valid: false,
+            role: side.access.role,
+            start: side.access.first,
+        };
         races::Side { process: side.process, event, access }
     }
 
@@ -340,7 +348,15 @@ fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Ve
             if matches!(event.act, EventAction::Work { reads: true, .. }) {
                 let set = rest.sets.of(&Place { root: Root::Anywhere, at: 0.into() }, &[(0, 1)].into());
                 let trace = &mut rest.traces[process];
-                trace.accesses.push(Access { set, writes: false, adds: false, exact: true, if_valid: false, role: Role::Src, start: 0 });
+                trace.accesses.push(Access {
+                    set,
+                    writes: false,
+                    adds: false,
+                    exact: true,
+                    if_valid: false,
+                    role: Role::Src,
+                    start: 0,
+                });
                 trace.events[at].accesses.1 += 1;
             }
         }

@@ -193,7 +193,14 @@ impl PathWalk<'_> {
             }
         };
         let ranges = footprint::rect_ranges(&arg.layout, arg.tile.elem.bits().into(), rect);
-        vec![footprint::OperandFootprint { tile: Some(0), core: 0, ranges: ranges.into(), writes: false, exact, if_valid: false }]
+        vec![footprint::OperandFootprint {
+            tile: Some(0),
+            core: 0,
+            ranges: ranges.into(),
+            writes: false,
+            exact,
+            if_valid: false,
+        }]
     }
 }
 

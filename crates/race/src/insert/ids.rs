@@ -54,7 +54,8 @@ pub fn assign(points: &Points, edges: &[(Edge, usize)], hidden: &Hidden) -> Ids 
             let is_open = |id: u64| !hidden.contains(&(from, to, id as u8));
             let is_unused = |first: u64| flags.iter().all(|(_, id, many)| id + many <= first || first + wanted <= *id);
             if let Some(first) = (0..(IDS + 1).saturating_sub(wanted))
-                .find(|first| is_unused(*first) && (*first..first + wanted).all(is_open)) {
+                .find(|first| is_unused(*first) && (*first..first + wanted).all(is_open))
+            {
                 given[n] = first;
                 flags.push((n, first, wanted));
                 break;

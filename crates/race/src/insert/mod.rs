@@ -227,7 +227,8 @@ fn insert_for(module: &mut Module, func: &Func, profile: Profile, placement: &Pl
     let mut calls: Vec<OpId> = calls::working(module, func, profile).into_iter().collect();
     calls.sort_unstable();
     let points = &placement.points;
-    let hidden: ids::Hidden = paths.iter().flat_map(|path| path.trace.hidden.values().copied().flatten().copied()).collect();
+    let hidden: ids::Hidden =
+        paths.iter().flat_map(|path| path.trace.hidden.values().copied().flatten().copied()).collect();
     let (edges, reasons, actions) = Default::default();
     let mut work = Work { func, points, paths, edges, reasons, actions };
     work.add();

@@ -4,11 +4,11 @@ mod cores;
 mod fixit;
 mod races;
 
+use crate::causes::Found;
 use crate::explore::Core;
 use crate::flags::{self, Fault, FlagViolation};
 use crate::happens_before::HappensBefore;
 use crate::trace::{Event, Flag, Kind, Trace};
-use crate::causes::Found;
 use fixit::{Ids, Missing, Places};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;

@@ -127,7 +127,8 @@ fn arguments(module: &mut Module) {
 pub fn without_function(module: &Module, at: usize) -> Option<Module> {
     let name = module.funcs.get(at)?.name;
     let mut other = module.clone();
-    let calls = ops(&other).into_iter().filter(|(n, id)| matches!(other.funcs[*n].op(*id).kind, OpKind::Call(c) if c == name));
+    let calls =
+        ops(&other).into_iter().filter(|(n, id)| matches!(other.funcs[*n].op(*id).kind, OpKind::Call(c) if c == name));
     let calls = calls.collect();
     remove(&mut other, &calls);
     other.funcs.remove(at);
@@ -319,9 +320,7 @@ pub fn plain_types(module: &Module) -> Vec<Module> {
         other => other.clone(),
     });
     let whole = map_types(module, &|ty| match ty {
-        Type::Tile(t) => {
-            Type::Tile(t.with_valid(Extent::Static(t.rows), Extent::Static(t.cols)))
-        }
+        Type::Tile(t) => Type::Tile(t.with_valid(Extent::Static(t.rows), Extent::Static(t.cols))),
         other => other.clone(),
     });
     pads.into_iter().chain(whole).collect()

@@ -194,9 +194,9 @@ impl Search<'_> {
             let all = edit::ops(self.module());
             let is_flow = |(n, id): &&OpAt| matches!(self.module().funcs[*n].op(*id).kind, OpKind::For | OpKind::If);
             let Some(place) = all.iter().filter(is_flow).nth(at).copied() else { return };
-            let tried = [0, 1].into_iter().any(|which| {
-                edit::unwrap(self.module(), place, which).is_some_and(|other| self.attempt(other))
-            });
+            let tried = [0, 1]
+                .into_iter()
+                .any(|which| edit::unwrap(self.module(), place, which).is_some_and(|other| self.attempt(other)));
             if !tried {
                 at += 1;
             }

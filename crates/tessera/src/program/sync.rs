@@ -191,7 +191,13 @@ impl Kernel {
         }
         if !had_calls {
             let trivia = self.program.trivia().clone();
-            return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new(), marks: Vec::new() });
+            return tessera_asm::print(&Parsed {
+                module,
+                diagnostics: Vec::new(),
+                trivia,
+                functions: Vec::new(),
+                marks: Vec::new(),
+            });
         }
         // Called functions are part of the kernel now.
         module.funcs.retain(|f| names.contains(&f.name) || !called.contains(&f.name));
@@ -208,7 +214,10 @@ impl Program {
         let makes = |func: &Func, op: &Op| {
             let is_tile = |v: &ValueId| module.types.get(func.value(*v).ty).is_tile();
             let is_alloc = op.opcode().is_some_and(|o| o.info().forms.is_empty());
-            matches!(op.kind, OpKind::Pto(..)) && op.form != TextForm::Dps && !is_alloc && op.results.iter().any(is_tile)
+            matches!(op.kind, OpKind::Pto(..))
+                && op.form != TextForm::Dps
+                && !is_alloc
+                && op.results.iter().any(is_tile)
         };
         match module.funcs.iter().any(|func| func.ops.iter().any(|op| makes(func, op))) {
             true => Program::read(self.text(Some(TextForm::Dps)), Some(self.profile())).sound(),
@@ -236,7 +245,13 @@ impl Program {
         // Functions that were unfolded at their calls are part of the kernel.
         module.funcs.retain(|f| names.contains(&f.name) || f.is_declaration || !called.contains(&f.name));
         let trivia = self.trivia().clone();
-        tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new(), marks: Vec::new() })
+        tessera_asm::print(&Parsed {
+            module,
+            diagnostics: Vec::new(),
+            trivia,
+            functions: Vec::new(),
+            marks: Vec::new(),
+        })
     }
 }
 

@@ -86,7 +86,8 @@ impl Reference<'_> {
                     true => nan,
                     false => {
                         let size = f64::from(t.abs()).min(most);
-                        encode(to, size, Beyond::Largest).ok_or(NO_MEANING)? & (sign - 1) | if t.is_sign_negative() { sign } else { 0 }
+                        encode(to, size, Beyond::Largest).ok_or(NO_MEANING)? & (sign - 1)
+                            | if t.is_sign_negative() { sign } else { 0 }
                     }
                 };
                 self.tiles[d].set(0, r, c, Cell::result(code, defined));
