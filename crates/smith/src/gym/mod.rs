@@ -280,7 +280,7 @@ fn run(kernel: &Kernel, given: &[(String, Array)]) -> Result<BTreeMap<String, Ar
         |(name, array): &(String, Array)| Content { name: name.clone(), label: name.clone(), from: From::Array(array.clone()) };
     let inputs = Inputs { contents: given.iter().map(content).collect(), ..Inputs::default() };
     let (mut bindings, open): (Bindings, _) = kernel.bind_inputs(inputs, 1).map_err(|e| e.error.message().to_string())?;
-    kernel.unbound_or_open(&bindings.inputs, &open).map_err(|e| e.error.message().to_string())?;
+    kernel.unbound_or_open(&bindings.inputs, &open).map_err(|e| e.message().to_string())?;
     bindings.limits = LIMITS;
     let shapes = kernel.shapes(&bindings);
     let mut outcome = kernel.execute(bindings);
