@@ -77,6 +77,7 @@ fn arguments(kernel: &Kernel, contents: impl Fn(&str) -> String, number: impl Fn
 }
 
 fn cpp(program: &Program) -> Result<String, String> {
-    let kernel = program.entry().map_err(|e| e.message().to_string())?;
-    tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile()).map_err(|d| d.message.clone())
+    let options = tessera_emit::Options::default();
+    let built = tessera_emit::build(program.module(), program.profile(), &options).map_err(|d| d.message.clone())?;
+    Ok(built.text)
 }

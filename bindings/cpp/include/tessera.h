@@ -222,7 +222,7 @@ typedef enum TesseraOp {
   TESSERA_OP_WAIT_FLAG = 52, // Order between two pipes.
   TESSERA_OP_RECORD_EVENT = 53, // Order between pipes.
   TESSERA_OP_WAIT_EVENT = 54, // Order between pipes.
-  TESSERA_OP_BARRIER = 55, // All pipes finish before the next instruction.
+  TESSERA_OP_BARRIER = 55, // The named pipe, or every pipe with PIPE_ALL, finishes what it has begun before it begins what follows.
   TESSERA_OP_TSYNC = 56, // Wait for events.
   TESSERA_OP_GET_BLOCK_IDX = 57, // The number of the running block.
   TESSERA_OP_GET_BLOCK_NUM = 58, // How many blocks run.

@@ -255,7 +255,7 @@ impl TesseraMachine {
             self.place(arg)?;
             // Views need no storage; what works in place takes its source's.
             let needs_storage = match how {
-                Some(Bind::Bytes | Bind::Window) => false,
+                Some(Bind::Bytes | Bind::Window | Bind::Slot) => false,
                 Some(Bind::InPlace) => arg.role != Role::Dst,
                 _ => !touched.iter().any(|t| t.role == arg.role && t.effect == Effect::Unused),
             };

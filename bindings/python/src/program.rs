@@ -374,8 +374,9 @@ impl Program {
     #[pyo3(signature = (profile=None, *, entry=None))]
     fn cpp(&self, py: Python<'_>, profile: Option<&str>, entry: Option<&str>) -> PyResult<String> {
         let kernel = self.legal(py, profile, entry)?;
-        let code = tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile());
-        code.map_err(|d| self.raise(py, &d.into()))
+        let options = tessera_emit::Options { entry, ..tessera_emit::Options::default() };
+        let built = tessera_emit::build(kernel.module(), kernel.profile(), &options);
+        built.map(|built| built.text).map_err(|d| self.raise(py, &d.into()))
     }
 
     fn __str__(&self) -> &str {

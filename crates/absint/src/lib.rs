@@ -204,7 +204,7 @@ pub trait Analysis<'a>: Sized {
     /// Sets a value to an unknown value of its type.
     fn set_by_type(&mut self, value: ValueId, origin: Origin) {
         let val = match self.state().ty(value) {
-            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => {
+            Type::Tile(_) | Type::Conv(_) | Type::Multi(..) | Type::Vector(..) => {
                 self.new_tile(value, origin).map_or(Val::None, Val::Tile)
             }
             Type::Ptr(..) if self.is_number(value) => Val::Scalar(self.scalar(value, origin)),

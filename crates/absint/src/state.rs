@@ -185,6 +185,8 @@ pub struct State<'a, I, R> {
     pub module: &'a Module,
     pub func: &'a Func,
     pub profile: Profile,
+    /// Whether scratch that is left out is found ([`Module::finds_scratch`]).
+    pub finds_scratch: bool,
     /// Integers that are the same whenever the program runs.
     pub constants: &'a Constants,
     /// By value of the function.
@@ -221,6 +223,7 @@ impl<'a, I: Clone, R: Clone> State<'a, I, R> {
             module,
             func,
             profile,
+            finds_scratch: module.finds_scratch(func),
             constants,
             env: std::iter::repeat_with(|| Val::None).take(func.values.len()).collect(),
             objects: Vec::new(),

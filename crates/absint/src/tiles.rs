@@ -29,7 +29,7 @@ pub trait Tiles<'a>: Analysis<'a> {
             Text::Attributes | Text::Value => self.configure(op, opcode),
             Text::Print | Text::Ignored | Text::AsWritten | Text::Hint(_) => {}
             Text::Number | Text::Pipe(_) => self.set_unknown(op),
-            Text::LoadScalar | Text::StoreScalar | Text::Forms | Text::Subset => return false,
+            Text::LoadScalar | Text::StoreScalar | Text::Forms | Text::Subset | Text::Slot => return false,
         }
         true
     }
@@ -90,7 +90,7 @@ pub trait Tiles<'a>: Analysis<'a> {
         self.bound(id);
     }
 
-    /// `pto.alloc_tile [addr = %a] [valid_row = %r] [valid_col = %c]`.
+    /// `pto.alloc_tile` and `pto.alloc_multi_tile [addr = %a] [valid_row = %r] [valid_col = %c]`.
     fn alloc(&mut self, op: &Op) {
         let Some(result) = op.results.first().copied() else { return };
         let Some(id) = self.new_tile(result, Origin::Own) else { return };
@@ -99,7 +99,10 @@ pub trait Tiles<'a>: Analysis<'a> {
             let at = self.check_address(op, &facts, at);
             self.bind(id, &at);
         }
-        self.resize(op, id);
+        // The valid extents of a multi-buffer tile are its slots'.
+        if self.state().ty(result).slots().is_none() {
+            self.resize(op, id);
+        }
     }
 
     /// `pto.tassign %t, @tile(0x…)` and `%r = pto.tassign %t, %a : T -> T`.
@@ -186,6 +189,11 @@ pub trait Tiles<'a>: Analysis<'a> {
         let attrs = op.known_attrs();
         inst.attrs = if opcode.is_configured() { attrs.or(&self.state().config) } else { attrs.clone() };
         inst.makes_dst = !op.results.is_empty();
+        let tiles: SmallVec<[_; 4]> = inst.tiles.iter().map(|t| (t.role, t.tile)).collect();
+        // Level 3 has a rule of its own for these (`level-tmp`).
+        let is_told =
+            self.state().module.level == Some(3) && opcode.wants_scratch(form, &inst.attrs, inst.profile, &tiles);
+        inst.finds_scratch = self.state().finds_scratch || is_told;
         inst
     }
 
@@ -223,6 +231,10 @@ pub trait Tiles<'a>: Analysis<'a> {
                     // The valid region of a window is as written, if its type leaves it open (isa/today.md 5.1).
                     self.resize(op, dst);
                     self.check_window(op, dst);
+                }
+                Bind::Slot => {
+                    self.slot(op, src, dst);
+                    self.resize(op, dst);
                 }
                 Bind::Bytes => {
                     self.check_rebind(op, src, dst);
@@ -267,6 +279,20 @@ pub trait Tiles<'a>: Analysis<'a> {
         (object.place, object.storage) = (Place { at, ..source.place }, source.storage);
         object.binding = Binding::View;
         object.layout = layout.unwrap_or_else(|| object.layout.clone());
+    }
+
+    /// The destination becomes a slot of the source (isa/today.md 5.2).
+    fn slot(&mut self, op: &Op, src: usize, dst: usize) {
+        let (source, bytes) = (self.state().objects[src].place.clone(), self.state().objects[dst].tile.bytes());
+        let index = op.operand(Role::Index).and_then(|o| self.read(o.arg));
+        let by = match index {
+            Some(index) => self.product(&index, &self.constant(i64::try_from(bytes).unwrap_or(i64::MAX))),
+            None => self.unknown(),
+        };
+        let at = self.moved(&source.at, &by, 8);
+        let storage = self.state().objects[src].storage;
+        let object = self.state_mut().change(dst);
+        (object.place, object.storage, object.binding) = (Place { at, ..source }, storage, Binding::View);
     }
 
     /// The destination goes to the scales of the source, as TASSIGN would bind it (isa/matrix.md 3). Without addresses

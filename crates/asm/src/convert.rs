@@ -18,7 +18,8 @@ use crate::print::print_with;
 use events::Events;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::{
-    Arg, BlockId, Def, Func, Module, NameId, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId, Value, ValueId,
+    Arg, BlockId, Def, Dialect, Func, Module, NameId, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId, Value,
+    ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
@@ -34,6 +35,11 @@ use tessera_isa::sem::Sem;
 /// assert!(text.contains("pto.tmov ins(%s : !pto.tile_buf<16x8xf32>) outs(%d : !pto.tile_buf<16x8xf32>)"));
 /// ```
 pub fn convert(parsed: &Parsed, to: TextForm) -> String {
+    convert_as(parsed, to, None)
+}
+
+/// The same in a version of the text; without one in the program's own.
+pub fn convert_as(parsed: &Parsed, to: TextForm, dialect: Option<Dialect>) -> String {
     let mut module = parsed.module.clone();
     for func in std::mem::take(&mut module.funcs) {
         let mut convert = Convert::new(&mut module, func, to);
@@ -44,7 +50,7 @@ pub fn convert(parsed: &Parsed, to: TextForm) -> String {
         let func = convert.finish();
         module.funcs.push(func);
     }
-    print_with(&module, &parsed.trivia)
+    print_with(&module, &parsed.trivia, dialect)
 }
 
 /// One function on its way to another form.

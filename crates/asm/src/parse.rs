@@ -21,12 +21,16 @@ mod opaque;
 mod order;
 mod pipes;
 mod region;
+mod scalar;
 mod special;
 mod special_types;
+mod spliced;
 mod statement;
 mod strided;
 mod suffix;
+mod version;
 
+use crate::dialect::Mark;
 use crate::lex::{Lexer, Token};
 use crate::sink::Sink;
 use crate::trivia::Trivia;
@@ -35,7 +39,7 @@ use names::Scope;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::Cell;
-use tessera_ir::{BlockId, Func, LocId, Module, NameId, TypeId};
+use tessera_ir::{BlockId, Dialect, Func, LocId, Module, NameId, TypeId, ValueId};
 use tessera_isa::diag::Span;
 use tessera_isa::profile::Profile;
 
@@ -142,6 +146,15 @@ pub(crate) struct Parser<'a> {
     /// The number of functions before the module that is being read.
     module_start: usize,
     common: names::CommonTypes,
+    /// The version that the reader was given, as written.
+    pub given_dialect: Option<String>,
+    /// The version that is given, or that the module says.
+    stated: Option<Dialect>,
+    /// Spellings that some version lacks, each at its first place.
+    pub marks: Vec<Mark>,
+    marked: FxHashSet<usize>,
+    /// Values of regions that became part of the block around them.
+    spliced: Vec<ValueId>,
 }
 
 impl<'a> Parser<'a> {

@@ -8,6 +8,7 @@ mod module;
 mod special;
 mod trivia;
 mod types;
+mod version;
 
 pub(crate) use types::pad_text;
 pub use types::print_type;
@@ -16,8 +17,9 @@ use crate::Parsed;
 use crate::trivia::Trivia;
 use rustc_hash::FxHashMap;
 use std::fmt;
-use tessera_ir::{Arg, Func, LocId, Module, NameId, Op, OpKind, Operand, TextForm, TypeId, ValueId};
-use tessera_isa::ops::Text;
+use tessera_ir::{Arg, Dialect, Func, LocId, Module, NameId, Op, OpKind, Operand, TextForm, TypeId, ValueId};
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrName, Text};
 
 /// The canonical text of what was read, with its comments.
 ///
@@ -27,17 +29,31 @@ use tessera_isa::ops::Text;
 /// assert_eq!(text, "%d = tmov %s : !pto.tile<16x8xf32> -> !pto.tile<16x8xf32>  // copy\n");
 /// ```
 pub fn print(parsed: &Parsed) -> String {
-    print_with(&parsed.module, &parsed.trivia)
+    print_with(&parsed.module, &parsed.trivia, None)
+}
+
+/// The canonical text of a version (isa/today.md 1.3). What the version cannot say stays as it is.
+///
+/// ```
+/// use tessera_ir::Dialect;
+/// let text = "func.func @k(%p: !pto.ptr<i32>, %i: index) {\n  %x = pto.load_scalar %p[%i] : !pto.ptr<i32> -> i32\n  return\n}\n";
+/// let text = tessera_asm::print_as(&tessera_asm::parse(text, None), Dialect::V0_64);
+/// assert!(text.contains("%x = pto.load %p[%i] : !pto.ptr<i32> -> i32"));
+/// ```
+pub fn print_as(parsed: &Parsed, dialect: Dialect) -> String {
+    print_with(&parsed.module, &parsed.trivia, Some(dialect))
 }
 
 /// The canonical text of a program.
 pub fn print_module(module: &Module) -> String {
-    print_with(module, &Trivia::default())
+    print_with(module, &Trivia::default(), None)
 }
 
-pub(crate) fn print_with(module: &Module, trivia: &Trivia) -> String {
+/// The text in a version, else in the program's own, else in 0.60.
+pub(crate) fn print_with(module: &Module, trivia: &Trivia, dialect: Option<Dialect>) -> String {
     let empty = Func::new(NameId(0), tessera_isa::diag::Span::default());
     let mut printer = Printer::new(module, &empty, trivia);
+    printer.dialect = dialect.unwrap_or(printer.dialect);
     printer.module();
     printer.out
 }
@@ -50,6 +66,9 @@ pub fn print_op(module: &Module, func: &Func, op: &Op) -> String {
     printer.tail(op);
     printer.out
 }
+
+/// The attribute of a module that says its version.
+pub(crate) const DIALECT: &str = "pto.dialect";
 
 /// The name of tile types, except in the signatures of SSA and assembly.
 const TILE: &str = "!pto.tile_buf";
@@ -66,6 +85,17 @@ struct Printer<'a> {
     comment: usize,
     aliases: FxHashMap<TypeId, &'a str>,
     tile: &'static str,
+    dialect: Dialect,
+    /// Whether the module says its version.
+    is_stated: bool,
+    /// Whether some pipe of the function has an id.
+    has_ids: bool,
+}
+
+/// Whether some pipe of a function has an id other than 0.
+fn has_ids(func: &Func) -> bool {
+    let id = |op: &Op| op.known_attrs().get(AttrName::PipeId);
+    func.ops.iter().filter_map(id).any(|id| id != AttrValue::Int(0))
 }
 
 /// Whether the text may be written as a word, without quotes.
@@ -79,7 +109,20 @@ impl<'a> Printer<'a> {
         for (name, id, _) in &trivia.type_aliases {
             aliases.entry(*id).or_insert(name.as_str());
         }
-        Printer { module, func, func_index: 0, trivia, out: String::new(), indent: 0, comment: 0, aliases, tile: TILE }
+        Printer {
+            module,
+            func,
+            func_index: 0,
+            trivia,
+            out: String::new(),
+            indent: 0,
+            comment: 0,
+            aliases,
+            tile: TILE,
+            dialect: module.dialect.unwrap_or_else(|| Printer::unstated(module)),
+            is_stated: module.has_wrapper && module.attrs.iter().any(|(key, _)| key == DIALECT),
+            has_ids: has_ids(func),
+        }
     }
 
     fn text(&mut self, text: &str) -> &mut Self {
@@ -119,8 +162,7 @@ impl<'a> Printer<'a> {
         if let Some(alias) = self.aliases.get(&id).copied() {
             return self.text("!").text(alias);
         }
-        types::write_type(&mut self.out, self.module.types.get(id), self.tile);
-        self
+        self.write_type(id)
     }
 
     fn type_of(&mut self, value: ValueId) -> &mut Self {
@@ -213,7 +255,8 @@ impl<'a> Printer<'a> {
         self.results(op);
         match &op.kind {
             OpKind::Pto(opcode, form) => {
-                self.text(if op.form == TextForm::Asm { "" } else { "pto." }).text(opcode.printed());
+                let mnemonic = self.core_flag(op).unwrap_or_else(|| self.mnemonic(op, *opcode));
+                self.text(if op.form == TextForm::Asm { "" } else { "pto." }).text(mnemonic);
                 match opcode.form(*form).filter(|_| opcode.info().text == Text::Forms) {
                     Some(form) => self.instruction(op, *opcode, form),
                     None => self.special(op, *opcode),

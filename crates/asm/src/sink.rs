@@ -46,6 +46,12 @@ impl Sink {
         self.errors = self.list.iter().filter(|d| d.is_error()).count();
     }
 
+    /// Takes back what was added from `start` on.
+    pub fn forget(&mut self, start: usize) {
+        self.list.truncate(start);
+        self.errors = self.list.iter().filter(|d| d.is_error()).count();
+    }
+
     pub fn push_lexical(&mut self, diagnostic: Diagnostic) {
         self.bad_token = diagnostic.span.map(|s| s.start);
         self.push(diagnostic);

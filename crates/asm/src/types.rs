@@ -84,7 +84,7 @@ fn fault_of<T>(rule: &'static str, piece: Piece<'_>, what: impl Into<String>, he
 /// The type parser's view of the module: its aliases.
 pub(crate) type Aliases<'a> = &'a dyn Fn(&str) -> Option<Type>;
 
-pub(crate) const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.ptr !pto.tensor_view \
+pub(crate) const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.multi_tile_buf !pto.ptr !pto.tensor_view \
     !pto.partition_tensor_view !pto.event memref index i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 f16 bf16 f32";
 
 /// A type. `fields` receives the places of a tile's fields.
@@ -104,6 +104,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
     match (name.text, plain, body) {
         (_, Some("tile" | "tile_buf"), Some(body)) => tile::parse(body, fields).map(Type::Tile),
         (_, Some("conv_tile"), Some(body)) => conv(body).map(Type::Conv),
+        (_, Some("multi_tile_buf"), Some(body)) => tile::multi(body, fields),
         (_, Some("ptr"), Some(body)) => pointer(body),
         (_, Some("tensor_view"), Some(body)) => view(body, false),
         (_, Some("partition_tensor_view" | "tile_view"), Some(body)) => view(body, true),
@@ -132,7 +133,7 @@ pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields)
 }
 
 /// Types whose values nothing here looks into.
-const OPAQUE: &str = "multi_tile_buf pipe async_session async_event prefetch_async_context eventid_array hif8x2 bf16x2";
+const OPAQUE: &str = "pipe async_session async_event prefetch_async_context eventid_array hif8x2 bf16x2";
 
 /// `!pto.local_array<4x8xf32>`, `!pto.struct<f32, i8>`: what its elements are (isa/today.md 4.3).
 fn stack_slots(piece: Piece<'_>) -> Res<()> {

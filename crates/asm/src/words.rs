@@ -30,7 +30,7 @@ pub(crate) fn pto(mnemonic: &str) -> Option<Pto> {
 }
 
 /// The first words of statements other than instructions and arithmetic.
-const OTHERS: &str = "arith.constant arith.cmpi arith.cmpf arith.select math.absi scf.for scf.if scf.while scf.yield scf.condition \
+const OTHERS: &str = "arith.constant arith.cmpi arith.cmpf arith.select math.absi scf.for scf.if scf.while scf.yield scf.condition scf.execute_region \
     func.call func.return func.func return module";
 
 /// Regions that one vector core runs as one launch.
@@ -44,6 +44,7 @@ pub(crate) fn all() -> impl Iterator<Item = String> {
     let floats = FloatOp::ALL.iter().map(|op| op.name().to_string());
     pto.chain(arith.map(|name| format!("arith.{name}")))
         .chain(floats)
+        .chain(crate::dialect::scalars().map(|name| format!("pto.{name}")))
         .chain(OTHERS.split_whitespace().map(String::from))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The files of `tests/rules`.
-pub const FILES: [&str; 26] = [
+pub const FILES: [&str; 27] = [
     include_str!("../tests/rules/alive.pto"),
     include_str!("../tests/rules/compute.pto"),
     include_str!("../tests/rules/conversion.pto"),
@@ -14,6 +14,7 @@ pub const FILES: [&str; 26] = [
     include_str!("../tests/rules/irregular.pto"),
     include_str!("../tests/rules/matrix.pto"),
     include_str!("../tests/rules/memory.pto"),
+    include_str!("../tests/rules/order.pto"),
     include_str!("../tests/rules/tconcat.pto"),
     include_str!("../tests/rules/textract.pto"),
     include_str!("../tests/rules/tfillpad.pto"),

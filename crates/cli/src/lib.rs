@@ -9,6 +9,7 @@ pub mod bind;
 pub mod commands;
 mod complete;
 mod inputs;
+mod interrupt;
 pub mod limits;
 mod memory;
 pub mod output;
@@ -31,7 +32,12 @@ use std::ffi::OsString;
 
 /// Runs a command line (the program's name first) and gives its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>, session: &mut Session<'_>) -> u8 {
-    let (args, settings) = match settings::apply(args.into_iter().collect(), &session.dir) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    // One program with two names: the other one has command lines of its own.
+    if args.first().is_some_and(commands::ptoas::is_called) {
+        return commands::ptoas::run(&args, session);
+    }
+    let (args, settings) = match settings::apply(args, &session.dir) {
         Ok(applied) => applied,
         Err(failure) => return session.complain(&failure),
     };

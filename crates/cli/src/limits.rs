@@ -6,10 +6,10 @@ use tessera::program;
 /// The options.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Limits {
-    /// Stop a block after so many steps: operations, and rounds of loops; K, M and G are thousands, millions, …
+    /// Stop a block after this many steps (operations and loop iterations); K, M and G are thousands, millions, …
     #[arg(long, value_name = "N", default_value = "250M", value_parser = steps)]
     max_steps: u64,
-    /// Stop when the memories of a block need more, besides what is bound; such as 512MiB or 4GiB
+    /// Stop when the memories of a block need more than this, bound arguments excluded; such as 512MiB or 4GiB
     #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = memory)]
     max_memory: u64,
 }

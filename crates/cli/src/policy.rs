@@ -12,19 +12,19 @@ use tessera_micro::rules::{self, rule};
 /// How diagnostics are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people, on standard error
+    /// Text for people
     Human,
-    /// One object per line, on standard output
+    /// JSON on standard output, one object per line
     Json,
 }
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Findings {
-    /// For people, on standard error
+    /// Text for people
     #[default]
     Human,
-    /// One object per line, on standard output
+    /// JSON on standard output, one object per line
     Json,
     /// One SARIF 2.1.0 log for everything, on standard output
     Sarif,
@@ -45,7 +45,7 @@ pub struct Policy {
     /// Make every warning an error
     #[arg(long)]
     pub strict: bool,
-    /// Silence the warnings of a rule
+    /// Hide the warnings of a rule
     #[arg(long, value_name = "RULE", value_parser = rule_id)]
     pub allow: Vec<&'static str>,
     /// Make the warnings of a rule errors

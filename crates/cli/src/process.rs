@@ -1,6 +1,6 @@
 //! The command as a process: standard streams around [`run`].
 
-use crate::{Session, output, progress, render, run, watchdog};
+use crate::{Session, interrupt, output, progress, render, run, watchdog};
 use std::ffi::OsString;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
@@ -38,6 +38,7 @@ const INTERRUPTED: i32 = 130;
 pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
     // Without a handler an interrupt still ends the process; it may then leave a file that was being written.
     let _ = ctrlc::set_handler(|| {
+        interrupt::stop();
         let _held = output::abandon();
         std::process::exit(INTERRUPTED);
     });
@@ -65,6 +66,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> u8 {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: force_color || is_terminal && !no_color,
+        dialect: None,
     };
     let mut code = run(args, &mut session);
     if let Err(error) = stdout.flush() {

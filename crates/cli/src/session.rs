@@ -28,6 +28,8 @@ pub struct Session<'a> {
     pub stderr: &'a mut dyn Write,
     /// May diagnostics be coloured?
     pub color: bool,
+    /// The version of the text of programs, if the command line says one.
+    pub dialect: Option<String>,
 }
 
 /// Why a command stops early: one sentence, and the exit code that goes with it.

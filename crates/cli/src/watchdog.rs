@@ -5,7 +5,7 @@
 
 use crate::progress::{self, grouped};
 use crate::session::UNDECIDED;
-use crate::{limits, output};
+use crate::{interrupt, limits, output};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Limits of the process")]
 pub struct Bounds {
-    /// Stop after so much processor time, such as 90s, 10m or 2h
+    /// Stop after this much processor time, such as 90s, 10m or 2h
     #[arg(long, global = true, value_name = "TIME", default_value = "25s", value_parser = limits::time)]
     limit_time: Duration,
-    /// Stop when the process holds more memory, besides the files that it read; such as 4GiB
+    /// Stop when the process holds more memory than this, input files excluded; such as 4GiB
     #[arg(long, global = true, value_name = "BYTES", default_value = "960MiB", value_parser = limits::memory)]
     limit_memory: u64,
 }
@@ -67,6 +67,7 @@ pub fn start(bounds: Bounds) {
         loop {
             std::thread::sleep(EVERY);
             if let Some(met) = met(bounds, begun) {
+                interrupt::stop();
                 let _held = output::abandon();
                 let _ = writeln!(std::io::stderr(), "{}error: {met}", progress::erase());
                 std::process::exit(UNDECIDED.into());

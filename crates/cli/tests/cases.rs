@@ -78,6 +78,7 @@ impl Run {
             stdout: &mut stdout,
             stderr: &mut stderr,
             color: false,
+            dialect: None,
         };
         let code = run(command.split_whitespace().map(OsString::from), &mut session);
         let stdout = String::from_utf8_lossy(&stdout).into_owned();

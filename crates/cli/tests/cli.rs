@@ -100,6 +100,7 @@ fn perform(command: &str, dir: &Path) -> Result<String, Failed> {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     let code = run(words.into_iter().map(OsString::from), &mut session);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -195,6 +195,7 @@ impl Command {
             stdout: &mut stdout,
             stderr: &mut stderr,
             color: false,
+            dialect: None,
         };
         let code = run(self.line.iter().map(OsString::from), &mut session);
         let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));

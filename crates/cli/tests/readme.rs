@@ -1,5 +1,5 @@
 //! The transcripts of the README and of docs/: every command prints what stands below it, in a folder with the examples.
-//! Pictures that they write into docs/ are those that lie there.
+//! Pictures that they write into docs/ are those that lie there. A block of code that names a file (```pto examples/…) is that file.
 //! `BLESS=1 cargo test -p tessera-pto-cli --test readme` writes what is printed now, except where `⋮` leaves lines out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tessera_cli::{Session, run};
 
-/// Both streams of a command line, run in a folder.
-fn printed(command: &str, dir: &Path) -> String {
+/// The exit code of a command line, and both of its streams, run in a folder.
+fn printed(command: &str, dir: &Path) -> (u8, String) {
     let mut words = Vec::new();
     for (n, part) in command.split('\'').enumerate() {
         match n % 2 {
@@ -24,9 +24,10 @@ fn printed(command: &str, dir: &Path) -> String {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
-    run(words.into_iter().map(OsString::from), &mut session);
-    String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap()
+    let code = run(words.into_iter().map(OsString::from), &mut session);
+    (code, String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -44,12 +45,17 @@ fn page(text: &str, dir: &Path) -> (String, usize) {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         out += &format!("{line}\n");
+        if let Some(file) = line.strip_prefix("```pto ") {
+            lines.by_ref().find(|l| *l == "```");
+            out += &format!("{}```\n", fs::read_to_string(dir.join(file)).unwrap());
+            continue;
+        }
         let Some(command) = line.strip_prefix("    $ ").filter(|c| c.starts_with("tessera ")) else { continue };
         let mut shown = Vec::new();
         while let Some(next) = lines.next_if(|l| (l.starts_with("    ") || l.is_empty()) && !l.starts_with("    $ ")) {
             shown.push(next.strip_prefix("    ").unwrap_or("").trim_end());
         }
-        let printed = printed(command, dir);
+        let (_, printed) = printed(command, dir);
         let printed = printed.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         let is_cut = shown.iter().any(|l| l.trim() == "⋮");
         // `⋮` stands for lines that are left out.
@@ -110,4 +116,35 @@ fn transcripts_come_out_again() {
     pictures(&root.join(PICTURES), &dir.join(PICTURES));
     let _ = fs::remove_dir_all(&dir);
     assert!(commands >= 15, "{commands}");
+}
+
+#[test]
+fn commands_of_examples_run_on_random_inputs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let dir = std::env::temp_dir().join(format!("tessera-examples-{}", std::process::id()));
+    copy(&root.join("examples"), &dir.join("examples"));
+    let files = ["examples", "examples/first"].into_iter().flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let mut count = 0;
+    for file in files.map(|e| e.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "pto")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let head: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//")).collect();
+        // The one-line program of the README has no comment.
+        let Some(command) = head.iter().find_map(|line| line.strip_prefix("   ").filter(|c| c.starts_with("tessera ")))
+        else {
+            assert!(file.ends_with("insert.pto"), "{} shows no command", file.display());
+            continue;
+        };
+        let words: Vec<&str> = command.split(' ').collect();
+        let random = |n: usize| match words[n].split_once('=') {
+            Some((name, file)) if words[n - 1] == "--in" && file.ends_with(".npy") => format!("{name}=random"),
+            _ => words[n].to_string(),
+        };
+        let words: Vec<String> = (0..words.len()).map(random).collect();
+        let (code, said) = printed(&words.join(" "), &dir);
+        let fails = head.iter().any(|line| line.contains("on purpose"));
+        assert_eq!(code != 0, fails, "{command}: {said}");
+        count += 1;
+    }
+    let _ = fs::remove_dir_all(&dir);
+    assert!(count > 20, "{count}");
 }

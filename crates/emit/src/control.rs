@@ -2,13 +2,14 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::edges::{Control, For, If, Select, While};
-use tessera_ir::{Arg, Def, Op, Operand, Type, ValueId};
-use tessera_isa::inst::ViewTag;
-use tessera_isa::ops::{Opcode, Role};
+use tessera_ir::{Arg, Op, Operand, Type, ValueId};
+use tessera_isa::diag::Span;
+use tessera_isa::tile::Loc;
 
 /// A variable, the value that it stands for, and what is handed on to it.
 type Handed<'n> = (&'n str, ValueId, Arg);
 
+/// The variables with the values that they stand for, and what is handed on to them.
 fn together<'n>(names: &'n [String], to: &[ValueId], from: &[Operand]) -> Vec<Handed<'n>> {
     names.iter().zip(to).zip(from).map(|((name, to), from)| (name.as_str(), *to, from.arg)).collect()
 }
@@ -23,65 +24,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// The tags that a view may have, by every way that leads to it.
-    fn tags(&self, value: ValueId) -> Vec<ViewTag> {
-        let (mut tags, mut seen, mut todo) = (Vec::new(), Vec::new(), vec![value]);
-        while let Some(value) = todo.pop() {
-            if seen.contains(&value) {
-                continue;
-            }
-            seen.push(value);
-            let owner = match self.func.value(value).def {
-                Def::BlockArg(block, _) => self.placement.points.owner(block),
-                Def::Result(op, _) => Some(op),
-                Def::Arg(_) | Def::Input | Def::ListingOut => None,
-            };
-            let Some(op) = owner.map(|id| self.func.op(id)) else {
-                tags.push(ViewTag::Nd);
-                continue;
-            };
-            if let (true, Ok(control)) = (op.kind.is_flow(), Control::of(self.func, op)) {
-                let edges = control.edges();
-                let handed = edges.iter().flat_map(|e| e.pairs()).filter(|(to, _)| *to == value);
-                todo.extend(handed.filter_map(|(_, from)| from.value()));
-                continue;
-            }
-            // A view has the tag that is written; a window keeps the tag of its view.
-            match op.operand(Role::Global).and_then(|o| o.arg.value()) {
-                Some(view) if op.opcode() == Some(Opcode::PartitionView) => todo.push(view),
-                _ => tags.push(op.known_attrs().layout().unwrap_or(ViewTag::Nd)),
-            }
-        }
-        tags
-    }
-
-    /// The type of a view whose numbers are all given at run time, as control flow hands views on.
-    fn view_type(&self, value: ValueId) -> Emitted<(String, usize)> {
-        let cannot_hand =
-            |what: &str, help: &str| cannot(self.span(value), format!("{what} that control flow hands on"), help);
-        let (elem, rank) = match self.ty(value) {
-            Type::View(view) => (view.elem, view.dims.len()),
-            Type::Memref(memref) => (memref.elem, memref.dims.len()),
-            _ => return Err(cannot_hand("this value", "hand on a pointer or a view")),
-        };
-        let mut tags = self.tags(value);
-        tags.dedup();
-        let [tag] = tags.as_slice() else {
-            return Err(cannot_hand("a view of one layout or another", "give both views one layout"));
-        };
-        let open = vec!["-1"; rank].join(", ");
-        let tag = tag.cpp();
-        Ok((format!("GlobalTensor<{}, Shape<{open}>, Stride<{open}>, Layout::{tag}>", elem.cpp()), rank))
-    }
-
-    /// A view as control flow hands it on: data, and all numbers from somewhere.
-    fn open_view(&self, ty: &str, rank: usize, data: &str, number: impl Fn(&str, usize) -> String) -> String {
-        let open = vec!["-1"; rank].join(", ");
-        let all = |what: &str| (0..rank).map(|n| number(what, n)).collect::<Vec<_>>().join(", ");
-        let (shape, stride) = (all("Shape"), all("Stride"));
-        format!("{ty}({data}, Shape<{open}>({shape}), Stride<{open}>({stride}))")
-    }
-
     /// The type of a variable that control flow hands a value on in: tiles go by pointer.
     fn handed_type(&self, value: ValueId) -> Emitted<String> {
         match self.ty(value) {
@@ -89,11 +31,10 @@ impl Emitter<'_> {
             Type::Tile(_) | Type::Conv(_) => {
                 Ok(format!("{} *", words::object_type(self.ty(value), self.profile, self.span(value))?))
             }
-            Type::Ptr(elem, _) => Ok(format!("{} *", elem.cpp())),
-            // Its first value says it.
-            Type::View(_) | Type::Memref(_) => Ok("auto".into()),
+            Type::Ptr(..) => self.pointer_type(value),
+            Type::View(_) | Type::Memref(_) => self.open_type(value),
             Type::Event => Ok("RecordEvent".into()),
-            Type::Opaque(_) | Type::Micro(_) | Type::Vector(..) => {
+            Type::Opaque(_) | Type::Micro(_) | Type::Multi(..) | Type::Vector(..) => {
                 Err(cannot(self.span(value), "this value, which control flow hands on,", "use it in one block"))
             }
         }
@@ -103,10 +44,7 @@ impl Emitter<'_> {
     fn handed(&self, to: ValueId, arg: Arg) -> Emitted<String> {
         Ok(match (arg, self.ty(to)) {
             (Arg::Value(v), Type::Tile(_) | Type::Conv(_)) => format!("&{}", self.value(v)),
-            (Arg::Value(v), Type::View(_) | Type::Memref(_)) => {
-                let ((ty, rank), from) = (self.view_type(to)?, self.value(v));
-                self.open_view(&ty, rank, &format!("{from}.data()"), |what, n| format!("{from}.Get{what}({n})"))
-            }
+            (Arg::Value(v), Type::View(_) | Type::Memref(_)) => self.open_view(to, v)?,
             _ => self.int(arg),
         })
     }
@@ -120,16 +58,16 @@ impl Emitter<'_> {
         let space = if ty.ends_with('*') { "" } else { " " };
         let init = match (first, self.ty(value)) {
             (Some(first), _) => format!(" = {first}"),
-            (None, Type::View(_) | Type::Memref(_)) => {
-                let (ty, rank) = self.view_type(value)?;
-                format!(" = {}", self.open_view(&ty, rank, "nullptr", |_, _| "0".into()))
-            }
+            (None, Type::View(_) | Type::Memref(_)) => "(nullptr)".into(),
             (None, _) => "{}".into(),
         };
         // Compilers warn about a number that is only ever set.
         let unused = matches!(self.ty(value), Type::Scalar(_)) && !self.needed[value.index()];
         let mark = if unused { "[[maybe_unused]] " } else { "" };
         self.line(&format!("{mark}{ty}{space}{name}{init};"));
+        if matches!(self.ty(value), Type::View(_) | Type::Memref(_)) {
+            self.variable_view(value, &name)?;
+        }
         let expression = if self.is_tile(value) { format!("(*{name})") } else { name.clone() };
         self.names.stands_for(value, expression);
         Ok(name)
@@ -170,12 +108,32 @@ impl Emitter<'_> {
         }
         for (name, buffer, arg) in buffered {
             let (to, from) = (self.names.object(buffer).to_string(), self.int(arg));
-            self.line(&format!("HostCopy({to}, {from});"));
             self.set_dynamic(buffer, &format!("{from}.GetValidRow()"), &format!("{from}.GetValidCol()"));
+            self.copy(op.span, buffer, &to, &from)?;
             // The variable points at the buffer from here on; the others are handed on below.
             self.line(&format!("{name} = &{to};"));
         }
         self.assign_all(&others)
+    }
+
+    /// A tile's contents into another tile of its type.
+    pub(crate) fn copy(&mut self, span: Span, value: ValueId, to: &str, from: &str) -> Emitted<()> {
+        let is_vec = self.ty(value).tile().is_some_and(|t| t.loc == Loc::Vec);
+        if !is_vec && self.profile.is_npu() {
+            return Err(cannot(
+                span,
+                "a copy of a tile that a loop makes anew, outside of the vector core,",
+                "allocate the tile before the loop",
+            ));
+        }
+        // What comes before and after is not ordered with a copy that the text does not show.
+        let barrier = if self.profile.is_npu() { "pipe_barrier(PIPE_ALL);" } else { "" };
+        for line in [barrier, &format!("TMOV({to}, {from});"), barrier] {
+            if !line.is_empty() {
+                self.line(line);
+            }
+        }
+        Ok(())
     }
 
     /// Writes something one step further in.
@@ -192,12 +150,10 @@ impl Emitter<'_> {
         let i = self.names.object(f.variable).to_string();
         let (lower, upper, step) = (self.int(f.lower), self.int(f.upper), self.int(f.step));
         self.line(&format!("for ({ty} {i} = {lower}; {i} < {upper}; {i} += {step}) {{"));
-        self.in_loop += 1;
         self.nested(|e| {
             e.block(f.body)?;
             e.carry(op, f.carried, &names, f.yields)
         })?;
-        self.in_loop -= 1;
         self.line("}");
         for (result, value) in f.results.iter().zip(f.carried) {
             let expression = self.names.expression(*value).to_string();
@@ -207,6 +163,10 @@ impl Emitter<'_> {
     }
 
     fn branch(&mut self, choice: If<'_>) -> Emitted<()> {
+        // A scope that is always entered, and has no results.
+        if choice.results.is_empty() && choice.condition == Arg::Int(1) {
+            return self.block(choice.blocks[0]);
+        }
         let condition = self.int(choice.condition);
         let names = self.variables(choice.results, &[])?;
         self.line(&format!("if ({condition}) {{"));
@@ -231,7 +191,6 @@ impl Emitter<'_> {
         let result_names = self.variables(w.results, &[])?;
         let after_names = self.variables(w.taken, &[])?;
         self.line("while (true) {");
-        self.in_loop += 1;
         self.nested(|e| {
             e.block(w.before)?;
             e.line(&format!("if (!({})) {{", e.int(w.condition)));
@@ -242,7 +201,6 @@ impl Emitter<'_> {
             e.block(w.after)?;
             e.carry(op, w.carried, &before_names, w.yields)
         })?;
-        self.in_loop -= 1;
         self.line("}");
         Ok(())
     }

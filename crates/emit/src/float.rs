@@ -1,4 +1,4 @@
-//! Arithmetic on floats: the library computes it, so that no compiler fuses or widens anything (isa/structure.md 7).
+//! Arithmetic on floats (isa/structure.md 7).
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{CastOp, FloatOp, FloatPred, Op, ScalarType};
@@ -8,13 +8,55 @@ impl Emitter<'_> {
         op.operands.iter().map(|o| self.int(o.arg)).collect()
     }
 
-    /// A call of the library's operation.
+    /// An operation on floats: in binary32, rounded once to its type. No compiler fuses two statements.
     pub(crate) fn float(&mut self, op: &Op, kind: FloatOp) -> Emitted<()> {
+        use FloatOp::*;
         let ty = words::scalar_type(self.result_type(op)?, op.span)?;
         let arguments = self.float_arguments(op);
-        let given: Vec<&str> = arguments.iter().take(kind.arity()).map(String::as_str).collect();
-        let name = format!("{kind:?}").to_uppercase();
-        self.define(op, format!("HostFloat<{ty}>(TESSERA_FLOAT_OP_{name}, {})", given.join(", ")))
+        let f = |n: usize| match (arguments.get(n), ty) {
+            (Some(a), "float") => a.clone(),
+            (Some(a), _) => format!("static_cast<float>({a})"),
+            (None, _) => "0.0f".into(),
+        };
+        let (a, b) = (f(0), f(1));
+        let d = |text: &str| format!("static_cast<double>({text})");
+        // The transcendental ones are computed in binary64 and rounded once.
+        let wide = |name: &str| format!("static_cast<float>({name}({}))", d(&a));
+        let nan = format!("({a} != {a} || {b} != {b})");
+        let text = match kind {
+            Addf => format!("{a} + {b}"),
+            Subf => format!("{a} - {b}"),
+            Mulf => format!("{a} * {b}"),
+            Divf => format!("{a} / {b}"),
+            Remf => format!("__builtin_fmodf({a}, {b})"),
+            Negf => format!("-{}", if a.starts_with('-') { format!("({a})") } else { a.clone() }),
+            // The larger zero is the positive one; a NaN wins, or loses in the `num` forms.
+            Maximumf => {
+                format!("{nan} ? {a} + {b} : ({a} > {b} || ({a} == {b} && !__builtin_signbit({a}))) ? {a} : {b}")
+            }
+            Minimumf => {
+                format!("{nan} ? {a} + {b} : ({a} < {b} || ({a} == {b} && __builtin_signbit({a}))) ? {a} : {b}")
+            }
+            Maxnumf => format!(
+                "{a} != {a} ? {b} : {b} != {b} ? {a} : ({a} > {b} || ({a} == {b} && !__builtin_signbit({a}))) ? {a} : {b}"
+            ),
+            Minnumf => format!(
+                "{a} != {a} ? {b} : {b} != {b} ? {a} : ({a} < {b} || ({a} == {b} && __builtin_signbit({a}))) ? {a} : {b}"
+            ),
+            Sqrt => format!("__builtin_sqrtf({a})"),
+            Rsqrt => format!("static_cast<float>(1.0 / __builtin_sqrt({}))", d(&a)),
+            Exp => wide("__builtin_exp"),
+            Exp2 => wide("__builtin_exp2"),
+            Log => wide("__builtin_log"),
+            Log2 => wide("__builtin_log2"),
+            Powf => format!("static_cast<float>(__builtin_pow({}, {}))", d(&a), d(&b)),
+            Fma => format!("__builtin_fmaf({a}, {b}, {})", f(2)),
+            Absf => format!("__builtin_fabsf({a})"),
+            Floor => format!("__builtin_floorf({a})"),
+            Ceil => format!("__builtin_ceilf({a})"),
+        };
+        let text = if ty == "float" { text } else { format!("static_cast<{ty}>({text})") };
+        self.define(op, text)
     }
 
     /// A comparison; floats of 16 bits are compared as the numbers that they are.

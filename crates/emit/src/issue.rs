@@ -2,6 +2,7 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, Type, ValueId};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::inst::{AttrValue, Attrs, F32Rounding, Precision};
 use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, FormInfo, Kind, OpInfo, Opcode, Role, Text};
 use tessera_isa::profile::FP_ALIGN;
@@ -41,6 +42,12 @@ fn given_as(form: &FormInfo, name: AttrName) -> CppAttr {
     }
 }
 
+/// The place of the scratch tile among the arguments.
+fn tmp_place(form: &FormInfo) -> usize {
+    let order = form.cpp_order();
+    order.iter().position(|role| *role == Role::Tmp).unwrap_or(order.len())
+}
+
 impl Emitter<'_> {
     /// The tile or view with a role, as an operand or a result.
     pub(crate) fn operand(&self, op: &Op, role: Role) -> Option<ValueId> {
@@ -53,15 +60,7 @@ impl Emitter<'_> {
         found.ok_or_else(|| cannot(op.span, format!("an instruction without {role}"), "give it all its operands"))
     }
 
-    /// The type of a tile expression, for template arguments.
-    pub(crate) fn type_of(text: &str) -> String {
-        match text.strip_prefix('(') {
-            Some(_) => format!("std::remove_reference_t<decltype({text})>"),
-            None => format!("decltype({text})"),
-        }
-    }
-
-    /// The scalar of an instruction on tiles: in its own type, where that is not the elements'.
+    /// The scalar of an instruction on tiles: as an element of the tiles (isa/scalar.md 2), or as the row says.
     fn typed_scalar(&self, op: &Op, form: &FormInfo, role: Role) -> Emitted<String> {
         let text = self.scalar(op, role)?;
         if let Some((_, ty)) = form.typed.iter().find(|t| t.0 == role) {
@@ -69,14 +68,19 @@ impl Emitter<'_> {
         }
         let ty = op.operand(role).map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
         let src = [Role::Src, Role::Src0, Role::Dst].iter().find_map(|role| self.operand(op, *role));
-        let elem = src.and_then(|v| self.ty(v).tile().map(|t| t.elem));
-        Ok(match ty {
-            _ if elem.map(ScalarType::of) == Some(ty) => text,
-            // A single bit is -1 or 0, as every narrow integer keeps its sign.
-            ScalarType::Int(1, _) => format!("Exactly(static_cast<int8_t>({text} ? -1 : 0))"),
-            ScalarType::Index => format!("Exactly(static_cast<int64_t>({text}))"),
-            _ if words::is_unsigned(ty) => format!("Exactly(static_cast<{}>({text}))", words::unsigned_type(ty)),
-            _ => format!("Exactly(static_cast<{}>({text}))", words::scalar_type(ty, op.span)?),
+        let Some(elem) = src.and_then(|v| self.ty(v).tile().map(|t| t.elem)) else { return Ok(text) };
+        if ScalarType::of(elem) == ty {
+            return Ok(text);
+        }
+        // A single bit is -1 or 0, as every narrow integer keeps its sign.
+        let text = if ty.bits() == 1 { format!("({text} ? -1 : 0)") } else { text };
+        Ok(match (ty, elem.is_float()) {
+            // The low bits of an integer are the element.
+            (ScalarType::Int(..) | ScalarType::Index, true) => {
+                let bits = elem.bits().max(8);
+                format!("__builtin_bit_cast({}, static_cast<uint{bits}_t>({text}))", elem.cpp())
+            }
+            _ => format!("static_cast<{}>({text})", elem.cpp()),
         })
     }
 
@@ -92,27 +96,16 @@ impl Emitter<'_> {
         })
     }
 
-    /// An index; one that is left out is 0.
-    pub(crate) fn index(&self, op: &Op, role: Role) -> String {
-        self.role(op, role).unwrap_or_else(|| "0".into())
-    }
-
     /// An instruction on tiles.
     pub(crate) fn instruction(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
-        self.begin_results(op, opcode)?;
+        self.begin_results(op)?;
         let attrs = op.known_attrs();
         let info = opcode.info();
         match info.text {
             _ if op.operand(Role::Global).is_some() => {
                 return self.transfer(op, opcode, form);
             }
-            _ if info.attrs.contains(&AttrName::Kernel) => {
-                let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
-                let mut lines = config(attrs);
-                lines.extend([Role::PosM, Role::PosK].map(|role| format!("cfg.{role} = {};", self.index(op, role))));
-                self.configured(lines, &format!("TIMG2COL({dst}, {src}, cfg);"));
-                return Ok(());
-            }
+            _ if info.attrs.contains(&AttrName::Kernel) => return self.img2col(op),
             Text::Attributes if matches!(info.sem, Sem::RoundsF32 { .. }) => {
                 let name = info.cpp.first().copied().unwrap_or_default();
                 let mode = attrs.f32_rounding().map_or("CAST_ROUND", F32Rounding::cpp);
@@ -121,35 +114,23 @@ impl Emitter<'_> {
                 return Ok(());
             }
             Text::Attributes => {
-                let lines = config(attrs);
-                if !lines.is_empty() {
-                    self.configured(lines, "SETFMATRIX(cfg);");
-                }
+                self.set_fmatrix(op);
                 return Ok(());
             }
             Text::Value => {
-                let given = op.operands.first().map(|o| self.signed_or_not(o.arg));
-                if let Some(value) = given.or_else(|| attrs.pad_value().map(|number| words::number(&number))) {
-                    self.line(&format!("SET_IMG2COL_PADDING({value});"));
-                }
+                self.set_padding(op);
                 return Ok(());
             }
             _ if info.binds == Some(Bind::Storage) => {
                 let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
-                self.line(&format!("TASSIGN({dst}, {src});"));
+                self.bind(&dst, &src);
                 return Ok(());
             }
             _ => {}
         }
-        if matches!(info.sem, Sem::Gets) {
-            let (src, index) = (self.tile(op, Role::Src)?, self.index(op, Role::Index));
-            let call = format!("GETVAL({src}, {index})");
-            // The call can fail, so it is made even if its result is unused.
-            if !op.results.iter().any(|v| self.needed[v.index()]) {
-                self.line(&format!("{call};"));
-                return Ok(());
-            }
-            return self.define(op, call);
+        // One element: in C++ a member of the tile (cpp.md 4).
+        if matches!(opcode, Opcode::Tgetval | Opcode::Tsetval) {
+            return self.element(op, opcode == Opcode::Tgetval);
         }
         let name = info.cpp.first().copied().unwrap_or_default();
         if let (false, Some(row)) = (info.by_flows(), opcode.form(form)) {
@@ -189,8 +170,16 @@ impl Emitter<'_> {
         let mut arguments = self.arguments(op, opcode, form.form)?;
         arguments.extend(self.attributes(op, opcode.info(), form));
         let template = self.template_of_row(op, opcode.info(), form);
+        let mut arrays = self.arrays(op, form)?;
+        if self.wants_scratch(op, opcode, form.form)
+            && let Some((ty, address)) = self.scratch(op, opcode, form.form)?
+        {
+            let (tmp, at) = (self.names.fresh("tmp"), tmp_place(form));
+            arrays.push(format!("{ty} {tmp};"));
+            arrays.push(format!("TASSIGN({tmp}, {address:#x});"));
+            arguments.insert(at.min(arguments.len()), tmp);
+        }
         let call = format!("{name}{template}({});", arguments.join(", "));
-        let arrays = self.arrays(op, form)?;
         if arrays.is_empty() {
             self.line(&call);
             return Ok(());
@@ -256,32 +245,41 @@ impl Emitter<'_> {
                 None => arrays.push((ty, role.cpp().trim_end_matches(char::is_numeric), vec![item])),
             }
         }
-        Ok(arrays
-            .into_iter()
-            .map(|(ty, name, items)| format!("const {ty} {name} = {{{}}};", items.join(", ")))
-            .collect())
+        Ok(arrays.into_iter().map(|(ty, name, items)| format!("{ty} {name} = {{{}}};", items.join(", "))).collect())
     }
 
-    /// The scratch tile that the C++ intrinsic wants and the text leaves out, as TTRANS does (PTO ISA, TTRANS page): type
-    /// and address behind everything else, where there is room.
+    /// The scratch tile that a call needs and the text leaves out, as TTRANS does: its type, and an address behind
+    /// everything else.
     fn scratch(&self, op: &Op, opcode: Opcode, form: Form) -> Emitted<Option<(String, u64)>> {
-        let source = self.operand(op, Role::Src).and_then(|v| self.ty(v).tile().map(|t| t.resolve(self.profile)));
-        let (Some(tile), Form::Plain, true) = (source, form, opcode.form(Form::Tmp).is_some()) else { return Ok(None) };
-        let whole = Tile { v_row: Extent::Static(tile.rows), v_col: Extent::Static(tile.cols), ..tile };
-        let loc = tile.loc as usize;
-        let (Some(used), Some(false)) = (self.placement.high_water.get(loc), self.placement.computed.get(loc)) else {
+        let is_usual = form == Form::Plain && opcode.form(Form::Tmp).is_some();
+        let is_needed = self.wants_scratch(op, opcode, form);
+        let roles = [Role::Src, Role::Src0];
+        let source = roles.iter().find_map(|role| self.operand(op, *role)).and_then(|v| self.ty(v).tile());
+        let Some(tile) = source.map(|t| t.resolve(self.profile)).filter(|_| is_usual || is_needed) else {
             return Ok(None);
         };
+        let whole = Tile { v_row: Extent::Static(tile.rows), v_col: Extent::Static(tile.cols), ..tile };
+        let loc = tile.loc as usize;
+        let used = self.placement.high_water.get(loc).copied().unwrap_or(0);
         let address = used.next_multiple_of(FP_ALIGN);
         let room = self.profile.memory(tile.loc).and_then(|m| Some(m.bytes? - m.reserved));
-        if room.is_some_and(|room| address.saturating_add(tile.bytes()) > room) {
-            return Ok(None);
+        let fits = room.is_none_or(|room| address.saturating_add(tile.bytes()) <= room)
+            && self.placement.computed.get(loc) == Some(&false);
+        if fits {
+            return Ok(Some((words::tile_type(&whole, op.span)?, address)));
         }
-        Ok(Some((words::tile_type(&whole, op.span)?, address)))
+        match is_needed {
+            true => Err(cannot(
+                op.span,
+                format!("pto.{opcode} without a tmp tile, for which there is no room,"),
+                "give it a tmp tile",
+            )),
+            false => Ok(None),
+        }
     }
 
     /// Results begin: declared, placed, all of them valid, with their old contents where the text gives them.
-    fn begin_results(&mut self, op: &Op, opcode: Opcode) -> Emitted<()> {
+    pub(crate) fn begin_results(&mut self, op: &Op) -> Emitted<()> {
         for value in op.results.iter().copied() {
             if matches!(self.ty(value), Type::Vector(..)) {
                 self.counts(value);
@@ -297,12 +295,10 @@ impl Emitter<'_> {
                     .map(|(role, all)| self.role(op, role).unwrap_or_else(|| all.to_string()));
                 self.set_dynamic(value, &r, &c);
             }
-            let name = self.names.object(value);
-            let is_placed = self.early_address(value).is_some() || self.placement.slot(value).is_some();
+            let name = self.names.object(value).to_string();
             if let Some(old) = op.operand(Role::Init).and_then(|o| o.arg.value()) {
-                self.line(&format!("HostCopy({name}, {});", self.value(old)));
-            } else if opcode.info().binds != Some(Bind::Window) && is_placed && self.may_be_stale(value) {
-                self.line(&format!("HostForget({name});"));
+                let old = self.value(old);
+                self.copy(op.span, value, &name, &old)?;
             }
         }
         Ok(())
@@ -324,7 +320,7 @@ impl Emitter<'_> {
         });
         if is_result || !(manual || bound_otherwise) {
             let (d, s) = (self.value(dst), self.tile(op, Role::Src)?);
-            self.line(&format!("TASSIGN({d}, {s});"));
+            self.bind(&d, &s);
         }
         Ok(())
     }
@@ -350,14 +346,43 @@ impl Emitter<'_> {
             Kind::Tile if form.by_hand && role == Role::Offset => Ok(format!("&{}", self.tile(op, role)?)),
             Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => self.tile(op, role),
         };
-        let mut all: Vec<String> = order.iter().copied().filter(given).map(argument).collect::<Emitted<_>>()?;
+        order.iter().copied().filter(given).map(argument).collect()
+    }
+
+    /// Whether the arguments would be those of another call without a scratch tile.
+    fn wants_scratch(&self, op: &Op, opcode: Opcode, form: Form) -> bool {
         let has = |role: &Role| self.operand(op, *role).is_some();
-        let shape = opcode.shapes().iter().filter(|s| s.form == form.form);
-        let shape = shape.into_iter().find(|s| s.ins.iter().all(has) && s.outs.iter().all(has));
-        if shape.is_some_and(|shape| opcode.looks_like_another(shape)) && !has(&Role::Tmp) {
-            all.push("NoTmp{}".into());
+        let mut shapes = opcode.shapes().iter().filter(|s| s.form == form);
+        let shape = shapes.find(|s| s.ins.iter().all(has) && s.outs.iter().all(has));
+        shape.is_some_and(|shape| opcode.looks_like_another(shape)) && !has(&Role::Tmp)
+    }
+
+    /// Binds a tile to where another one lies.
+    fn bind(&mut self, dst: &str, src: &str) {
+        self.line(&format!("TASSIGN({dst}, reinterpret_cast<uintptr_t>({src}.data()));"));
+    }
+
+    /// One element of a tile, by its place in storage.
+    fn element(&mut self, op: &Op, is_read: bool) -> Emitted<()> {
+        let index = format!("static_cast<uint32_t>({})", self.index(op, Role::Index));
+        if is_read {
+            let call = format!("{}.GetValue({index})", self.tile(op, Role::Src)?);
+            if !op.results.iter().any(|v| self.needed[v.index()]) {
+                self.line(&format!("(void){call};"));
+                return Ok(());
+            }
+            let ty = words::scalar_type(self.result_type(op)?, op.span)?;
+            return self.define(op, format!("static_cast<{ty}>({call})"));
         }
-        Ok(all)
+        let Some(dst) = self.operand(op, Role::Dst) else {
+            return Err(Diagnostic::internal(op.span, "an element is set in no tile"));
+        };
+        let elem = self.ty(dst).tile().map_or("uint8_t", |t| t.elem.cpp());
+        let stored = op.operands.iter().find(|o| o.role.kind() == Kind::Fill);
+        let value = stored.map_or_else(|| "0".into(), |o| self.signed_or_not(o.arg));
+        let tile = self.value(dst);
+        self.line(&format!("{tile}.SetValue({index}, static_cast<{elem}>({value}));"));
+        Ok(())
     }
 
     /// Template arguments: the modes of an instruction, after the types that stand before them.
@@ -391,27 +416,4 @@ impl Emitter<'_> {
         all.extend(modes);
         Ok(format!("<{}>", all.join(", ")))
     }
-
-    /// A call with a configuration of its own.
-    fn configured(&mut self, lines: Vec<String>, call: &str) {
-        self.line("{");
-        self.line("    Img2colConfig cfg;");
-        for line in lines {
-            self.line(&format!("    {line}"));
-        }
-        self.line(&format!("    {call}"));
-        self.line("}");
-    }
-}
-
-fn config(attrs: &Attrs) -> Vec<String> {
-    let mut lines = Vec::new();
-    for name in [AttrName::Kernel, AttrName::Stride, AttrName::Dilation, AttrName::Fmap, AttrName::Pad] {
-        let parts: &[&str] = if name == AttrName::Pad { &["Left", "Right", "Top", "Bottom"] } else { &["H", "W"] };
-        if let Some(AttrValue::Ints(values)) = attrs.get(name) {
-            lines.extend(parts.iter().zip(values).map(|(part, v)| format!("cfg.{name}{part} = {v};")));
-        }
-    }
-    lines.extend(attrs.pad_value().map(|value| format!("cfg.SetPadValue({});", words::number(&value))));
-    lines
 }

@@ -1,73 +1,66 @@
-//! C++ that calls the intrinsics: what `tessera emit --cpp` prints.
+//! C++ for the vendor's compiler: what `tessera build` writes (spec/build.md).
 //!
 //! ```
+//! use tessera_emit::{Options, build};
 //! use tessera_isa::profile::Profile;
 //!
-//! let text = "%dst = pto.ttrans %src : !pto.tile<16x16xf32> -> !pto.tile<16x16xf32>";
+//! let text = "
+//! func.func @twice(%p: !pto.ptr<f32>) {
+//!   %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+//!   pto.tload ins(%p : !pto.ptr<f32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+//!   pto.tadd ins(%t, %t : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+//!   pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%p : !pto.ptr<f32>)
+//!   return
+//! }";
 //! let module = tessera_asm::parse(text, None).module;
-//! let code = tessera_emit::cpp(&module, &module.funcs[0], Profile::Cpu)?;
-//! assert!(code.contains("TTRANS(dst, src"));
+//! let built = build(&module, Profile::A2a3, &Options::default())?;
+//! assert!(built.text.contains("extern \"C\" __global__ AICORE void twice(__gm__ float *p)"));
+//! assert!(built.text.contains("TADD(t, t, t);"));
 //! # Ok::<(), Box<tessera_isa::diag::Diagnostic>>(())
 //! ```
 //!
-//! A tile is one object at the address that the plan gives it; control flow hands tiles on by pointer, because in the
-//! text, too, a tile that a loop carries stays the same tile. Listing inputs and outputs are host arrays of the valid
-//! region, as in files. Where new contents begin at bytes that another tile may have used, `HostForget` says so, so
-//! that what is undefined in the text is undefined in C++.
+//! A module goes through three steps: its kernels are found and placed, their pipes are ordered ([`build()`]), and each
+//! function is printed. A function whose calls C++ can say calls; where it cannot (a FIFO that the caller made, views as
+//! arguments) the callee is unfolded at the call.
+//!
+//! A tile is an object at the address that the plan gives it; control flow hands tiles on by pointer, because in the
+//! text, too, a tile that a loop carries stays the same tile. Tiles that a function is given are references.
 //!
 //! What C++ cannot say is an error; there is no code that means something else than the text.
 
+mod address;
 mod body;
+mod build;
 mod control;
+mod conv;
+mod fifo;
 mod float;
+mod function;
 mod issue;
+mod levels;
 mod names;
-mod signature;
+mod order;
+mod scalar;
 mod transfer;
+mod views;
 mod words;
 
+pub use build::{Built, Function, Kernel, Options, Parameter, build};
+pub use levels::levels;
+
 use names::Names;
+use std::collections::HashMap;
 use std::fmt::Write;
-use tessera_ir::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Runs, Type, ValueId};
-use tessera_isa::codec::Number;
+use tessera_ir::scalar::Constants;
+use tessera_ir::{Arg, BlockId, CastOp, Core, Def, Fifos, Func, Module, NameId, Op, OpId, OpKind, Type, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::{Bind, Role};
+use tessera_isa::ops::{Bind, Role, Text};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
-use tessera_plan::{Placement, Slot};
+use tessera_plan::Placement;
+use views::View;
 
 type Emitted<T> = Result<T, Box<Diagnostic>>;
-
-/// The C++ of an inlined function of a module that is legal on the profile.
-pub fn cpp(module: &Module, func: &Func, profile: Profile) -> Emitted<String> {
-    if func.runs() == Runs::Mixed {
-        return Err(cannot(func.span, "a kernel of both kinds of cores", "write the part of one kind by itself"));
-    }
-    if let Some((op, call)) = func.ops.iter().find_map(|op| match &op.kind {
-        OpKind::Micro(call) => Some((op, call)),
-        _ => None,
-    }) {
-        let what =
-            format!("pto.{}, a micro instruction that the public assembler lowers in its own back end,", call.name);
-        return Err(cannot(op.span, what, "write the tile instructions, and give this file to the assembler"));
-    }
-    let placement = tessera_race::place(module, func, profile, &[], None)?;
-    let mut emitter = Emitter {
-        module,
-        func,
-        profile,
-        placement: &placement,
-        names: Names::new(module, func),
-        early: Vec::new(),
-        needed: needed(func),
-        out: String::new(),
-        depth: 0,
-        in_loop: 0,
-    };
-    emitter.find_early();
-    emitter.program()?;
-    Ok(emitter.out)
-}
 
 fn cannot(span: Span, what: impl Into<String>, help: impl Into<String>) -> Box<Diagnostic> {
     let what = format!("{} cannot be written in C++", what.into());
@@ -90,9 +83,11 @@ fn is_pure(op: &Op) -> bool {
 fn needed(func: &Func) -> Vec<bool> {
     let mut needed = vec![false; func.values.len()];
     let mut todo: Vec<ValueId> = func.outputs.clone();
-    for op in func.ops.iter().filter(|op| !is_pure(op)) {
-        todo.extend(op.values());
-    }
+    func.walk(&mut |_, op, _| {
+        if !is_pure(op) {
+            todo.extend(op.values());
+        }
+    });
     while let Some(value) = todo.pop() {
         if !std::mem::replace(&mut needed[value.index()], true)
             && let Def::Result(op, _) = func.value(value).def
@@ -103,24 +98,37 @@ fn needed(func: &Func) -> Vec<bool> {
     needed
 }
 
+/// A function on its way to text.
 struct Emitter<'a> {
     module: &'a Module,
     func: &'a Func,
     profile: Profile,
     placement: &'a Placement,
     names: Names,
+    /// The C++ names of the module's functions.
+    functions: &'a HashMap<NameId, String>,
+    constants: Constants,
+    fifos: Fifos,
+    /// By value: the operations that use it.
+    uses: Vec<Vec<OpId>>,
+    /// Views of global memory, by the value that stands for them.
+    views: HashMap<ValueId, View>,
+    /// The pipes of the functions, by the operation that initializes them, and of values.
+    pipes: HashMap<OpId, String>,
     /// Tiles that TASSIGN binds before their definition, or first of all: they lie there from the start.
     early: Vec<(ValueId, OpId, Arg)>,
     /// By value: whether an operation with an effect depends on it.
     needed: Vec<bool>,
+    /// The file that lines are counted in, where `#line` is wanted.
+    debug_lines: Option<&'a str>,
+    /// The kind of core that the code is for.
+    core: Option<Core>,
     out: String,
     depth: usize,
-    /// The number of open loops.
-    in_loop: usize,
 }
 
-impl Emitter<'_> {
-    fn ty(&self, value: ValueId) -> &Type {
+impl<'a> Emitter<'a> {
+    fn ty(&self, value: ValueId) -> &'a Type {
         self.module.types.get(self.func.value(value).ty)
     }
 
@@ -133,21 +141,18 @@ impl Emitter<'_> {
         let _ = writeln!(self.out, "{:width$}{text}", "", width = self.depth * 4);
     }
 
+    /// A line of the preprocessor.
+    fn directive(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{text}");
+    }
+
     fn is_tile(&self, value: ValueId) -> bool {
         self.ty(value).is_tile()
     }
 
     /// The integer behind an operand, if the text says it.
     fn constant(&self, arg: Arg) -> Option<i64> {
-        let value = match arg {
-            Arg::Int(v) => return Some(v),
-            Arg::Value(value) => value,
-        };
-        let Def::Result(op, _) = self.func.value(value).def else { return None };
-        match self.func.op(op).kind {
-            OpKind::Constant(Number::Int(v)) => Some(v as i64),
-            _ => None,
-        }
+        self.constants.get(arg)
     }
 
     /// An address of the text.
@@ -177,15 +182,6 @@ impl Emitter<'_> {
         self.early.iter().find(|(v, ..)| *v == value).map(|(_, _, arg)| *arg)
     }
 
-    /// Whether the bytes of a tile may hold older data when its contents begin.
-    fn may_be_stale(&self, value: ValueId) -> bool {
-        let Some(own) = self.placement.slot(value).filter(|_| self.in_loop == 0) else { return true };
-        let meets = |s: &Slot| s.loc == own.loc && s.addr < own.limit() && own.addr < s.limit() && s.start < own.start;
-        self.placement.tiles.iter().flatten().any(meets)
-            || self.placement.manual.iter().any(|m| meets(&m.slot))
-            || self.placement.computed[own.loc as usize]
-    }
-
     /// The tile values that are objects of their own, in order: not what control flow hands on.
     fn owns_object(&self, value: ValueId) -> bool {
         self.is_tile(value)
@@ -200,26 +196,7 @@ impl Emitter<'_> {
 
     fn block(&mut self, block: BlockId) -> Emitted<()> {
         let func = self.func;
-        func.block(block).ops.iter().try_for_each(|id| {
-            self.begin_contents(*id)?;
-            self.op(*id, func.op(*id))
-        })
-    }
-
-    /// Contents that begin with an operation are undefined just before it.
-    fn begin_contents(&mut self, id: OpId) -> Emitted<()> {
-        for value in self.placement.fresh[id.index()].iter().copied() {
-            // Results begin with their instruction, once they are at their place.
-            let is_result = self.func.op(id).results.contains(&value);
-            if !is_result && self.owns_object(value) && self.names.is_declared(value) && self.may_be_stale(value) {
-                // The tile's own bytes are meant, wherever it may be bound meanwhile.
-                let Some(slot) = self.placement.slot(value) else {
-                    return Err(Diagnostic::internal(self.span(value), "contents begin where no bytes are planned"));
-                };
-                self.line(&format!("HostForget({}, {:#x});", self.names.object(value), slot.addr));
-            }
-        }
-        Ok(())
+        func.block(block).ops.iter().try_for_each(|id| self.op(*id, func.op(*id)))
     }
 
     /// The declaration of a tile that begins, unless it was declared first of all.
@@ -249,16 +226,41 @@ impl Emitter<'_> {
         }
     }
 
+    /// `#line`, where it is wanted: the place that a front end wrote, else the line of the text (build.md 3).
+    fn debug_line(&mut self, op: &Op) {
+        let Some(file) = self.debug_lines else { return };
+        let written = op.loc.and_then(|id| self.module.locs.get(id)).and_then(|loc| loc.place.as_ref());
+        let (file, line) = match written {
+            Some(place) => (place.file.to_string(), place.line.max(1)),
+            None => {
+                let place = self.module.lines.place(op.span);
+                (file.to_string(), place.split(':').next().and_then(|n| n.parse().ok()).unwrap_or(1))
+            }
+        };
+        let text = format!("#line {line} \"{}\"", file.replace('\\', "\\\\").replace('"', "\\\""));
+        self.directive(&text);
+    }
+
     fn op(&mut self, id: OpId, op: &Op) -> Emitted<()> {
         if is_pure(op) && !op.results.iter().any(|v| self.needed[v.index()]) {
             return Ok(());
         }
+        let is_printed = !matches!(op.kind, OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return);
+        if is_printed && op.section().is_none() {
+            self.debug_line(op);
+        }
         match &op.kind {
             OpKind::Pto(opcode, form) => self.pto(id, op, *opcode, *form),
-            // Functions with one are refused as a whole.
-            OpKind::Micro(_) => Ok(()),
+            OpKind::Micro(call) => {
+                let what = format!(
+                    "pto.{}, a micro instruction that the vendor's tool lowers in its own back end,",
+                    call.name
+                );
+                Err(cannot(op.span, what, "write tile instructions, or give this file to the vendor's tool"))
+            }
+            OpKind::Other(_) if op.id_array().is_some() => self.slots(op),
             OpKind::Other(name) => {
-                let what = format!("pto.{name}, which is outside the layout set,");
+                let what = format!("pto.{name}, which has no spelling among the names of the header,");
                 Err(cannot(op.span, what, "take it out of the program"))
             }
             OpKind::Arith(kind) => self.arith(op, *kind),
@@ -267,17 +269,27 @@ impl Emitter<'_> {
             OpKind::Cast(kind) => self.cast_float(op, *kind),
             OpKind::Float(kind) => self.float(op, *kind),
             OpKind::CmpFloat(pred) => self.compare_floats(op, *pred),
+            OpKind::If if op.section_core().is_some() => self.section(op),
             OpKind::For | OpKind::If | OpKind::While | OpKind::Select => self.control(op),
-            // Constants are literals; what the others hand on is written by the operation that they end.
             // Counts are what an instruction leaves; their first values do not matter.
             OpKind::Dense(_) => {
                 op.results.iter().for_each(|v| self.counts(*v));
                 Ok(())
             }
-            OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return => Ok(()),
-            OpKind::Call(_) => {
-                Err(cannot(op.span, "a call that was not inlined", "this is a defect; please report it"))
-            }
+            // Constants are literals; what the others hand on is written by the operation that they end.
+            OpKind::Constant(_) | OpKind::Condition | OpKind::Yield => Ok(()),
+            OpKind::Return => self.returns(op),
+            OpKind::Call(name) => self.call(op, *name),
         }
+    }
+
+    /// Whether an operation makes a view, or says something about one, so that no object is needed for it.
+    fn only_names_view(op: &Op) -> bool {
+        op.opcode().is_some_and(|o| {
+            matches!(
+                o.info().text,
+                Text::MakeView | Text::Partition | Text::Dim | Text::Address(_) | Text::LoadScalar | Text::StoreScalar
+            )
+        })
     }
 }

@@ -53,7 +53,7 @@ impl Emitter<'_> {
                     all.extend(open.map(|(_, axis)| format!("int64_t {name}_{axis}")));
                 }
                 Type::Conv(c) => all.push(format!("const {} *{name}_in", c.elem.cpp())),
-                Type::Event | Type::Opaque(_) | Type::Micro(_) => {}
+                Type::Event | Type::Opaque(_) | Type::Micro(_) | Type::Multi(..) => {}
                 // Its old contents do not count (isa/irregular.md 9).
                 Type::Vector(..) => all.push(format!("[[maybe_unused]] const uint16_t *{name}_in")),
             }

@@ -1,10 +1,7 @@
 //! Between global memory and tiles (isa/memory.md 6).
 
-use crate::body::tensor;
 use crate::{Emitted, Emitter, cannot};
-use tessera_ir::scalar::Constants;
-use tessera_ir::{Op, Type, ValueId};
-use tessera_isa::inst::ViewTag;
+use tessera_ir::{Op, Type};
 use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
 
 impl Emitter<'_> {
@@ -14,15 +11,27 @@ impl Emitter<'_> {
         let stores = opcode.effect(form, Role::Global) == Effect::Write;
         let role = if stores { Role::Src } else { Role::Dst };
         let tile = self.tile(op, role)?;
-        let is_conv = self.operand(op, role).is_some_and(|v| matches!(self.ty(v), Type::Conv(_)));
+        let conv =
+            self.operand(op, role).and_then(|v| if let Type::Conv(conv) = self.ty(v) { Some(*conv) } else { None });
         let (global, _) = self.global_operand(op)?;
         let view = match self.ty(global) {
-            // A conv tile takes a pointer as it is.
-            Type::Ptr(elem, _) if !is_conv => {
-                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
-                tensor(*elem, "ND", &[rows, cols.clone()], &[cols, "1".into()], &self.value(global))
+            Type::Ptr(..) if form == Form::Window => {
+                return Err(cannot(op.span, "a window of a pointer", "make a view first"));
             }
-            _ => self.value(global),
+            Type::Ptr(elem, _) if conv.is_none() => {
+                let (rows, cols) = (format!("{tile}.GetValidRow()"), format!("{tile}.GetValidCol()"));
+                self.view_of_pointer(*elem, self.value(global), &rows, &cols)
+            }
+            Type::Ptr(..) => match conv {
+                Some(conv) => self.view_of_conv(&conv, &self.value(global)),
+                None => self.value(global),
+            },
+            // A window of a view is a view that begins further on.
+            _ if form == Form::Window => {
+                let (row, col) = (self.index(op, Role::Row), self.index(op, Role::Col));
+                self.view_at(global, op, (&row, &col), &tile)?
+            }
+            _ => self.view_for(global, op)?,
         };
         let templates = self.transfer_templates(op, form, &tile, &view)?;
         let mut arguments = if stores { vec![view, tile] } else { vec![tile, view] };
@@ -34,12 +43,13 @@ impl Emitter<'_> {
         if form == Form::ScalarQuant {
             arguments.push(self.scalar(op, Role::Quant)?);
         }
-        if form == Form::Window {
-            arguments.extend([Role::Row, Role::Col].map(|role| self.index(op, role)));
-        }
         // Other words of padding have no effect where they are legal (isa/memory.md 4).
         if op.operand(Role::Fill).is_some() {
-            arguments.push(self.scalar(op, Role::Fill)?);
+            return Err(cannot(
+                op.span,
+                "a pad value beside the tile's type",
+                "write it in the tile's type, as pad=custom(…)",
+            ));
         }
         let call = |template: &str| format!("{name}{template}({});", arguments.join(", "));
         match templates.as_slice() {
@@ -108,36 +118,5 @@ impl Emitter<'_> {
             _ => &["Elem", "Row"],
         };
         ways.iter().map(|way| format!("Coalesce::{way}")).collect()
-    }
-
-    /// The layout of a view where it meets tiles; all of them have to agree on it (isa/structure.md 8).
-    pub(crate) fn tag_of(&self, op: &Op, result: ValueId) -> Emitted<ViewTag> {
-        let known = Constants::new(self.module, self.func);
-        let tags = tessera_ir::view::tags(self.module, self.func, &known, op);
-        let (mut views, mut met) = (vec![result], Vec::new());
-        self.func.walk(&mut |_, user, _| {
-            let reads = user.operand(Role::Global).and_then(|o| o.arg.value()).is_some_and(|v| views.contains(&v));
-            if !reads {
-                return;
-            }
-            if user.opcode() == Some(Opcode::PartitionView) {
-                views.extend(user.results.first());
-                return;
-            }
-            let data = [Role::Dst, Role::Src].into_iter().find_map(|role| self.operand(user, role));
-            let data = data.or_else(|| user.results.first().copied());
-            if let Some(tile) = data.and_then(|v| self.ty(v).tile()) {
-                met.push(tags.of(&tile.resolve(self.profile)));
-            }
-        });
-        let first = met.first().copied().or(op.known_attrs().layout()).unwrap_or(ViewTag::Nd);
-        if met.iter().any(|tag| *tag != first) {
-            return Err(cannot(op.span, "a view that meets tiles of different layouts", "write its layout"));
-        }
-        let is_list = matches!(self.ty(result), Type::View(view) if view.dims.len() == 1);
-        if is_list && first == ViewTag::Dn {
-            return Err(cannot(op.span, "a list of elements as a column", "make a view of two dimensions"));
-        }
-        Ok(first)
     }
 }

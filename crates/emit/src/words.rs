@@ -6,7 +6,7 @@ use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::{Extent, Pad, Tile};
+use tessera_isa::tile::{Extent, Loc, Pad, Tile};
 
 /// The type of a tile or conv tile object.
 pub(crate) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<String> {
@@ -15,7 +15,8 @@ pub(crate) fn object_type(ty: &Type, profile: Profile, span: Span) -> Emitted<St
         Type::Conv(c) => {
             let dims: Vec<String> = c.written_dims().iter().map(u64::to_string).collect();
             let (loc, elem, format, dims) = (c.loc.cpp(), c.elem.cpp(), c.format(), dims.join(", "));
-            Ok(format!("DenseConvTile<TileType::{loc}, {elem}, Layout::{format}, {dims}>"))
+            let bytes = c.bytes();
+            Ok(format!("ConvTile<TileType::{loc}, {elem}, {bytes}, Layout::{format}, ConvTileShape<{dims}>>"))
         }
         _ => Err(cannot(span, "a value that is no tile", "this is a defect; please report it")),
     }
@@ -46,13 +47,27 @@ fn pad(t: &Tile, span: Span) -> Emitted<String> {
         Pad::Max => "PadValue::Max".into(),
         Pad::Min => "PadValue::Min".into(),
         Pad::Custom(literal) => {
-            // C++ carries the low 32 bits of the element (cpp.md 8).
+            // C++ carries the low 32 bits of the element behind those of CustomBase (cpp.md 8).
             let bits = t.pad_bits().and_then(|bits| u32::try_from(bits).ok());
             let wide = || format!("the pad value {literal}, which has more than 32 bits,");
             let bits = bits.ok_or_else(|| cannot(span, wide(), "use pad=zero, max or min"))?;
-            format!("PadValueCustomBits({bits:#x})")
+            format!("static_cast<PadValue>(UINT64_C({:#x}))", 1u64 << 32 | u64::from(bits))
         }
     })
+}
+
+/// The qualifier of a pointer into a memory.
+pub(crate) fn space(loc: Option<Loc>) -> &'static str {
+    match loc {
+        None => "__gm__",
+        Some(Loc::Vec) => "__ubuf__",
+        Some(Loc::Left) => "__ca__",
+        Some(Loc::Right) => "__cb__",
+        Some(Loc::Acc) => "__cc__",
+        Some(Loc::Bias) => "__biasbuf__",
+        Some(Loc::Scaling) => "__fbuf__",
+        Some(_) => "__cbuf__",
+    }
 }
 
 /// The type of a scalar variable. Integers are kept as signed ones of their width, as the text's arithmetic does.
@@ -115,11 +130,21 @@ pub(crate) fn constant(value: &Number, ty: ScalarType, span: Span) -> Emitted<St
 /// A float constant, as its type makes it.
 fn float(v: f64, elem: Elem) -> String {
     let bits = elem.encode_f64(v, Overflow::Infinity);
-    if elem == Elem::F32 {
-        let v = f32::from_bits(bits as u32);
-        return if v.is_finite() { format!("{v:?}f") } else { format!("__builtin_bit_cast(float, {bits:#010x}u)") };
+    let exact = match elem.decode(bits) {
+        Number::Float(v) => v,
+        Number::Int(v) => v as f64,
+    };
+    // Every float of 16 bits or less is one of binary32.
+    let single = exact as f32;
+    let literal = match single.is_finite() {
+        true => format!("{single:?}f"),
+        false => format!("__builtin_bit_cast(float, UINT32_C({:#010x}))", single.to_bits()),
+    };
+    match elem {
+        Elem::F32 => literal,
+        _ if single.is_finite() => format!("static_cast<{}>({literal})", elem.cpp()),
+        _ => format!("__builtin_bit_cast({}, static_cast<uint{}_t>({bits:#x}))", elem.cpp(), elem.bits().max(8)),
     }
-    format!("FromBits<{}>({bits:#x})", elem.cpp())
 }
 
 /// A number of an attribute.

@@ -1,6 +1,7 @@
 //! A function compiled for execution: a tree of operations whose operands are slots.
 
 use super::micro::{MicroOp, MicroSupport, chip_space};
+use smallvec::SmallVec;
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -128,7 +129,7 @@ pub struct Alloc {
     pub valid: [Option<Int>; 2],
 }
 
-/// TSUBVIEW and `pto.subview`: the destination becomes a view.
+/// TSUBVIEW, `pto.subview` and `pto.multi_tile_get`: the destination becomes a view.
 #[derive(Debug)]
 pub struct Window {
     pub opcode: Opcode,
@@ -136,8 +137,8 @@ pub struct Window {
     /// The slot of the destination; a result's object is put there first.
     pub dst: TileSlot,
     pub result: Option<TileId>,
-    pub row: Int,
-    pub col: Int,
+    /// Row and column of a window, or the slot.
+    pub at: SmallVec<[(Role, Int); 2]>,
     /// The valid extents, if they are written.
     pub valid: [Option<Int>; 2],
 }
@@ -462,7 +463,9 @@ impl Program {
             Type::Scalar(_) => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Ptr(..) if self.is_micro && chip_space(ty).is_some() => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Micro(_) => Var::Micro(MicroSlot(next(&mut self.micros))),
-            Type::Tile(_) | Type::Conv(_) | Type::Vector(..) => Var::Tile(TileSlot(next(&mut self.tiles))),
+            Type::Tile(_) | Type::Conv(_) | Type::Multi(..) | Type::Vector(..) => {
+                Var::Tile(TileSlot(next(&mut self.tiles)))
+            }
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
             Type::Event => Var::Nothing,
             Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {

@@ -45,6 +45,7 @@ pub fn compile(
         object_of,
         depth: 0,
         constants: scalar::Constants::new(module, func),
+        finds_scratch: module.finds_scratch(func),
         process,
         observed,
         cores: func.cores(),
@@ -73,6 +74,8 @@ struct Compiler<'a> {
     depth: usize,
     /// Integers that are the same whenever the program runs.
     constants: scalar::Constants,
+    /// Whether scratch that is left out is found.
+    finds_scratch: bool,
     process: Process,
     /// Whether order operations are observed.
     observed: bool,
@@ -105,7 +108,9 @@ impl Compiler<'_> {
         let no_tile = || Diagnostic::internal(span, "a value that is no tile makes one");
         let (tile, conv) = match self.ty(value) {
             Type::Conv(c) => (c.as_tile(), Some(*c)),
-            ty @ (Type::Tile(_) | Type::Vector(..)) => (ty.on(self.profile).ok_or_else(no_tile)?, None),
+            ty @ (Type::Tile(_) | Type::Multi(..) | Type::Vector(..)) => {
+                (ty.on(self.profile).ok_or_else(no_tile)?, None)
+            }
             _ => return Err(no_tile()),
         };
         let address = self.placement.slot(value).map(|s| s.addr);

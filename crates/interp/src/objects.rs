@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use tessera_exec::engine::TileId;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, ScalarArg, scalar_number};
-use tessera_isa::ops::{Form, Role};
+use tessera_isa::ops::{Bind, Form, Role};
 use tessera_kernels::Failure;
 
 impl Exec<'_> {
@@ -37,7 +37,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// TSUBVIEW and `pto.subview`.
+    /// TSUBVIEW, `pto.subview` and `pto.multi_tile_get`.
     pub fn window(&mut self, at: OpId, w: &Window) -> Result<(), Failure> {
         if let Some(result) = w.result {
             self.engine.begin(result)?;
@@ -46,12 +46,15 @@ impl Exec<'_> {
         self.is_alive(w.src)?;
         let (src, dst) = (self.object_of(w.src), self.object_of(w.dst));
         let mut inst = Inst::new(w.opcode, Form::Plain, self.engine.profile);
-        for (role, v) in [(Role::Row, w.row), (Role::Col, w.col)] {
-            inst.scalars.push(ScalarArg::new(role, self.int(v)));
+        for (role, v) in &w.at {
+            inst.scalars.push(ScalarArg::new(*role, self.int(*v)));
         }
         let inst = self.engine.instruction(inst, [(Role::Src, src), (Role::Dst, dst)], None)?;
         self.legal(at, &inst)?;
-        self.engine.window(&inst, src, dst)?;
+        match inst.op.info().binds {
+            Some(Bind::Slot) => self.engine.slot(&inst, src, dst)?,
+            _ => self.engine.window(&inst, src, dst)?,
+        }
         match w.valid.map(|v| v.map(|v| self.int(v))) {
             [None, None] => Ok(()),
             valid => self.engine.set_valid(dst, valid),

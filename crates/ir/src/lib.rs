@@ -9,6 +9,7 @@
 //! Spans are kept on operations, operands and definitions; nothing here knows how text is read or printed.
 
 pub mod cores;
+pub mod dialect;
 pub mod edges;
 pub mod fifo;
 pub mod float;
@@ -23,6 +24,7 @@ mod verify;
 pub mod view;
 
 pub use cores::{Core, Runs};
+pub use dialect::Dialect;
 pub use fifo::{Fifo, FifoId, Fifos};
 pub use func::{Block, Def, Func, Value};
 pub use loc::{Loc, LocId, Locs, Place};
@@ -36,6 +38,7 @@ pub use verify::verify;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use tessera_isa::diag::Span;
+use tessera_isa::ops::{Bind, Role};
 use tessera_isa::profile::Profile;
 
 macro_rules! ids {
@@ -90,6 +93,13 @@ pub struct Module {
     pub has_wrapper: bool,
     /// The module attribute `pto.target_arch` or `pto.device-spec`, with its place.
     pub target: Option<(Profile, Span)>,
+    /// The version of the text: stated, else what it has of one version only. Unstated text has none
+    /// (isa/today.md 1).
+    pub dialect: Option<Dialect>,
+    /// The profile on which its types were compared.
+    pub profile: Option<Profile>,
+    /// The level whose rules are asked (isa/today.md 9): 1, 2 or 3, of the attribute `pto.level` or the caller.
+    pub level: Option<u8>,
     /// Other module attributes, as written, in order.
     pub attrs: Vec<(String, String)>,
     pub funcs: Vec<Func>,
@@ -134,6 +144,20 @@ impl Module {
         let free: Vec<&Func> = self.funcs.iter().filter(open).filter(|f| !called.contains(&f.name)).collect();
         // One function that calls itself is the kernel, and refused as such.
         if free.is_empty() && self.funcs.len() == 1 { self.funcs.iter().filter(open).collect() } else { free }
+    }
+
+    /// Whether the assembler finds scratch that an instruction leaves out (isa/today.md 9): at levels 1 and 2, and
+    /// without a level where a tile of the function has no address.
+    pub fn finds_scratch(&self, func: &Func) -> bool {
+        let is_automatic = || {
+            let mut found = false;
+            func.walk(&mut |_, op, _| {
+                let allocates = op.opcode().and_then(|o| o.info().binds) == Some(Bind::New);
+                found |= allocates && op.operand(Role::Addr).is_none();
+            });
+            found
+        };
+        self.level.map_or_else(is_automatic, |level| level < 3)
     }
 
     /// The functions that one reaches by calls, itself first.

@@ -214,6 +214,8 @@ impl OpKind {
 pub struct OpAttrs {
     /// Attributes that the instruction knows, typed.
     pub known: Attrs,
+    /// Those of them that the text leaves out, and that its version means by that (isa/today.md 1.2).
+    pub implied: Vec<AttrName>,
     /// Attributes that it does not know: name, value as written, place. Kept and printed.
     pub unknown: Vec<(String, String, Span)>,
     /// Attributes that are names, as written: `"c2v"`, `@vec`.

@@ -8,7 +8,7 @@ use tessera_isa::inst::ConvType;
 pub use tessera_isa::inst::{ScalarType, Sign};
 use tessera_isa::ops::{Kind, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::tile::{Extent, Loc, Tile, TileType};
+use tessera_isa::tile::{BLayout, Extent, Loc, SLayout, Tile, TileType};
 use tessera_micro::{MicroType, Space, Ty};
 
 /// A view of global memory, `!pto.tensor_view<…>` or `!pto.partition_tensor_view<…>`.
@@ -45,6 +45,8 @@ pub struct MemrefType {
 pub enum Type {
     Tile(TileType),
     Conv(ConvType),
+    /// `!pto.multi_tile_buf<…, count=n>`: equal tiles, one after the other (isa/today.md 5.2).
+    Multi(TileType, u64),
     /// `!pto.ptr<elem[, space]>`.
     Ptr(Elem, Option<Box<str>>),
     /// A view of global memory.
@@ -70,11 +72,12 @@ impl Type {
         }
     }
 
-    /// The tile on a profile; a conv tile and a vector count as one row.
+    /// The tile on a profile; a conv tile, a multi-buffer tile and a vector count as one row.
     pub fn on(&self, profile: Profile) -> Option<Tile> {
         match self {
             Type::Tile(tile) => Some(tile.resolve(profile)),
             Type::Conv(conv) => Some(conv.as_tile()),
+            Type::Multi(slot, count) => Some(row_of_slots(&slot.resolve(profile), *count)),
             Type::Vector(len, ty) => Some(row_of(*len, *ty)),
             _ => None,
         }
@@ -121,7 +124,7 @@ impl Type {
     pub fn plays(&self, role: Role) -> bool {
         match (role, role.kind()) {
             (Role::Global, _) => self.global_elem().is_some(),
-            (_, Kind::Tile | Kind::Conv) => self.is_tile(),
+            (_, Kind::Tile | Kind::Conv) => matches!(self, Type::Tile(_) | Type::Conv(_)),
             (_, Kind::Index) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(..))),
             (_, Kind::Quant) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(64, _))),
             (_, Kind::Fill) => matches!(self, Type::Scalar(_)),
@@ -156,9 +159,17 @@ impl Type {
         Some(StackSlots::Struct(fields))
     }
 
-    /// Whether it is a tile or conv tile.
+    /// Whether its values lie in a memory of the core: a tile, a conv tile or a multi-buffer tile.
     pub fn is_tile(&self) -> bool {
-        matches!(self, Type::Tile(_) | Type::Conv(_))
+        matches!(self, Type::Tile(_) | Type::Conv(_) | Type::Multi(..))
+    }
+
+    /// The type of a slot of a multi-buffer tile, and the number of slots.
+    pub fn slots(&self) -> Option<(&TileType, u64)> {
+        match self {
+            Type::Multi(slot, count) => Some((slot, *count)),
+            _ => None,
+        }
     }
 
     /// Whether the two may be the same type on some profile.
@@ -167,6 +178,7 @@ impl Type {
             (Type::Tile(a), Type::Tile(b)) => {
                 (a.loc, a.elem, a.rows, a.cols, a.v_row, a.v_col) == (b.loc, b.elem, b.rows, b.cols, b.v_row, b.v_col)
             }
+            (Type::Multi(a, n), Type::Multi(b, m)) => n == m && Type::Tile(*a).may_become(&Type::Tile(*b)),
             _ => self == other,
         }
     }
@@ -175,6 +187,7 @@ impl Type {
     pub fn same(&self, other: &Type, profile: Profile) -> bool {
         match (self, other) {
             (Type::Tile(a), Type::Tile(b)) => same_tile(&a.resolve(profile), &b.resolve(profile)),
+            (Type::Multi(a, n), Type::Multi(b, m)) => n == m && same_tile(&a.resolve(profile), &b.resolve(profile)),
             (Type::Ptr(a, _), Type::Ptr(b, _)) if self.space().is_some() => a == b && self.space() == other.space(),
             _ => self == other,
         }
@@ -297,6 +310,13 @@ fn row_of(len: u64, ty: ScalarType) -> Tile {
     };
     let row = TileType::new(Loc::Vec, elem, 1, len.next_multiple_of(elem.c0()));
     TileType { v_col: Extent::Static(len), ..row }.resolve(Profile::Cpu)
+}
+
+/// The bytes of a multi-buffer tile as one row: slot k begins at k times the bytes of a slot (isa/today.md 5.2).
+fn row_of_slots(slot: &Tile, count: u64) -> Tile {
+    let bytes = slot.bytes().saturating_mul(count);
+    let row = TileType::new(slot.loc, Elem::U8, 1, bytes).with_layout(BLayout::RowMajor, SLayout::NoneBox, 512);
+    Tile { loc: slot.loc, blayout: BLayout::RowMajor, ..row.resolve(Profile::Cpu) }
 }
 
 fn same_tile(a: &Tile, b: &Tile) -> bool {

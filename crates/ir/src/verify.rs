@@ -11,7 +11,7 @@
 use crate::edges::Control;
 use crate::{Arg, BlockId, CastOp, Def, Func, Module, Op, OpId, OpKind, Operand, ScalarType, Type, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::{Order, Role};
+use tessera_isa::ops::{Order, Role, Text};
 use tessera_isa::sem::Sem;
 
 /// Everything that is wrong with the shape of a function; at least one finding, and not all, once ids are out of range.
@@ -213,7 +213,8 @@ impl Verifier<'_> {
                     return Some(format!("{opcode} lacks its operand {role}"));
                 }
                 let any = matches!(opcode.info().sem, Sem::Orders(Order::Nothing | Order::Events));
-                if let Some(o) = op.operands.iter().find(|o| !any && !self.plays(o)) {
+                let is_source = |o: &Operand| opcode.info().text == Text::Slot && o.role == Role::Src;
+                if let Some(o) = op.operands.iter().find(|o| !any && !is_source(o) && !self.plays(o)) {
                     return Some(format!("the operand {} of {opcode} has another type", o.role));
                 }
                 counts.2 == 0

@@ -14,7 +14,7 @@ pub use view::ViewTags;
 use crate::codec::Number;
 use crate::elem::Elem;
 use crate::layout::{Axis, Digit, Layout};
-use crate::ops::{Form, Opcode, Role, RuleKind};
+use crate::ops::{Bind, Effect, Form, Opcode, Role, RuleKind};
 use crate::profile::Profile;
 use crate::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType, words};
 use smallvec::SmallVec;
@@ -65,6 +65,23 @@ words! {
     QuantType {
         Int8Sym = "INT8_SYM", "INT8_SYM", "Into i8, without an offset.";
         Int8Asym = "INT8_ASYM", "INT8_ASYM", "Into u8, with an offset.";
+        MxFp8 = "MXFP8", "MXFP8", "Into f8e4m3, with shared exponents.";
+        MxFp4 = "MXFP4_E2M1", "MXFP4_E2M1", "Into f4e2m1, with shared exponents.";
+    }
+    /// How a shared exponent is found (isa/today.md 6.4).
+    QuantScaleAlg {
+        Ocp = "ocp" | "OCP", "OCP", "By the exponent of the maximum.";
+        Nv = "nv" | "NV", "NV", "By the maximum, rounded up.";
+    }
+    /// The axis of groups with one exponent (isa/today.md 6.4).
+    GroupAxis {
+        Axis1 = "axis1", "1", "Along the columns.";
+        Axis0 = "axis0", "0", "Along the rows.";
+    }
+    /// Whether exponents are stored for the matrix unit, too (isa/today.md 6.4).
+    StoreMode {
+        Nd = "nd", "ND", "Only row by row.";
+        Nz = "nz", "NZ", "Also in ZZ order.";
     }
     /// How f32 operands of products are rounded (isa/matrix.md 5).
     F32Rounding {
@@ -330,13 +347,26 @@ pub struct Inst {
     pub global: Option<GlobalArg>,
     /// Whether its destinations are results (SSA), which are always new values.
     pub makes_dst: bool,
+    /// Whether the assembler finds scratch that is left out (isa/today.md 9).
+    pub finds_scratch: bool,
 }
 
 impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
-        Inst { op, form, profile, tiles, scalars, attrs, conv: None, global: None, makes_dst: false }
+        Inst {
+            op,
+            form,
+            profile,
+            tiles,
+            scalars,
+            attrs,
+            conv: None,
+            global: None,
+            makes_dst: false,
+            finds_scratch: false,
+        }
     }
 
     /// The tile operand with this role.
@@ -404,6 +434,24 @@ impl Inst {
     /// An index that is known and in the range of indices.
     pub fn index_u64(&self, role: Role) -> Option<u64> {
         self.index(role).and_then(|v| u64::try_from(v).ok())
+    }
+
+    /// Whether nothing happens, since all regions are empty (isa/today.md 5.3): every destination tile has the valid region
+    /// 0 × 0, and no source tile has a valid element.
+    pub fn is_empty(&self) -> bool {
+        let info = self.op.info();
+        if info.expands
+            || !info.sem.computes()
+            || info.binds.is_some_and(|bind| bind != Bind::InPlace)
+            || self.conv.is_some()
+        {
+            return false;
+        }
+        let effect = |arg: &TileArg| self.op.effect(self.form, arg.role);
+        let written = || self.tiles.iter().filter(|arg| matches!(effect(arg), Effect::Write | Effect::ReadWrite));
+        let mut read = self.tiles.iter().filter(|arg| effect(arg) == Effect::Read);
+        let is_none = |arg: &TileArg| arg.valid == [Some(0), Some(0)];
+        written().next().is_some() && written().all(is_none) && read.all(|arg| arg.valid.contains(&Some(0)))
     }
 
     /// Whether ReLU is requested.

@@ -41,6 +41,11 @@ impl Profiles {
         self.0 & (1 << p as u8) != 0
     }
 
+    /// The profiles of either set.
+    pub const fn or(self, other: Profiles) -> Profiles {
+        Profiles(self.0 | other.0)
+    }
+
     /// The profiles of both sets.
     pub const fn and(self, other: Profiles) -> Profiles {
         Profiles(self.0 & other.0)

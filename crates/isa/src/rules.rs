@@ -36,16 +36,14 @@ static DERIVED: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         let info = op.info();
         for usage in info.rules {
             let known = RULES.iter().chain(&derived).any(|r| r.id == usage.id);
-            if let (false, Some(text)) = (known, text(usage)) {
+            // Of several conditions with one id, that a word is in the list says the least.
+            let mut same = info.rules.iter().filter(|r| r.id == usage.id);
+            let special = same.find(|r| !matches!(r.kind, RuleKind::Words)).unwrap_or(usage);
+            if let (false, Some(text)) = (known, text(special)) {
+                // Several questions may have one id.
+                let on = info.rules.iter().filter(|r| r.id == usage.id).fold(usage.on, |on, r| on.or(r.on));
                 let severity = if usage.kind.only_warns() { Severity::Warning } else { Severity::Error };
-                derived.push(Rule {
-                    id: usage.id,
-                    severity,
-                    on: usage.on,
-                    text,
-                    source: source(usage, info),
-                    implied: false,
-                });
+                derived.push(Rule { id: usage.id, severity, on, text, source: source(usage, info), implied: false });
             }
         }
     }
@@ -87,6 +85,10 @@ fn source(usage: &RuleUse, info: &OpInfo) -> &'static str {
     match (info.family, usage.kind) {
         (Family::Elementwise | Family::Scalar, Tmp(_) | TmpRows | TmpOfCvt) => "isa/elementwise.md 6",
         (Family::Elementwise | Family::Scalar, MaskValid | Mask | MaskDense) => "isa/elementwise.md 4",
+        (_, ScalarNumber) => "isa/today.md 6.8",
+        (_, TmpOfIntegers | PreciseFloats | PreciseWithTmp | CountTmp) => "isa/today.md 6.2",
+        (_, QuantTmp) => "isa/today.md 6.4",
+        (_, ContractPitch) => "isa/today.md 5.4",
         (_, Scalar | ScalarTyped | ScalarShift | ScalarSlope | ScalarBits) => "isa/scalar.md 2",
         (Family::Elementwise | Family::Scalar, _) => "isa/elementwise.md 2",
         (Family::Reduce, Tmp(_) | ArgTmp | ArgTmpSize | PairTmp | PairTmpSize | ExpandTmp | ExpandTmpSize) => {
@@ -114,7 +116,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::RowOfValid, _) => "src has the valid rows of dst, and a column",
         (RuleKind::ColOfValid, _) => "src has the valid columns of dst, and a row",
         (RuleKind::RowExpandValid, _) => {
-            "one source has dst's valid region, the other its valid rows and a 32-byte block of columns, or one column (on a2a3 and a5 with src1Col = 1 or in a col_major tile)"
+            "one source has dst's valid region; the other has dst's valid rows, and is one DN column or ND blocks of 32 bytes (one ND column with src1Col = 1)"
         }
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
@@ -131,6 +133,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::Scalar, _) => {
             "the scalar is an integer with tiles of integers, f16, bf16 or f32 with tiles of floats"
         }
+        (RuleKind::ScalarNumber, _) => "the scalar is an integer, f16, bf16 or f32",
         (RuleKind::ScalarTyped, _) => "the scalar is of the tile's kind (a2a3, a5: of its type, signedness aside)",
         (RuleKind::ScalarShift, _) => "the scalar is an integer (a2a3, a5: not a negative one)",
         (RuleKind::ScalarSlope, _) => "the scalar is f32 or of the tile's type (cpu: any float)",
@@ -158,7 +161,19 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         }
         (RuleKind::Words, _) => "the word is one that the attribute has",
         (RuleKind::NoEffect, _) => "the profile has the mode; what is set here has no effect",
-        (RuleKind::ContractRange, _) => "M, K and N are 1 to 4095",
+        (RuleKind::ContractRange, _) => "M, K and N are 0 to 4095 (mx: 1 to 4095)",
+        (RuleKind::ContractPitch, _) => {
+            "declared extents are M, N rounded up to 16 and K to 32 bytes, or the tile is compact=normal"
+        }
+        (RuleKind::TmpOfIntegers, _) => {
+            "tmp is given where it is needed, in Vec, row-major, and of the type and size that are listed"
+        }
+        (RuleKind::CountTmp, _) => {
+            "a given tmp is in Vec, ND, of a 4-byte type, with at least 768 bytes (16-bit dst: 1792)"
+        }
+        (RuleKind::QuantTmp, _) => "a given tmp is in Vec, ND, f32, with src's shape and valid region",
+        (RuleKind::PreciseFloats, _) => "high_precision is for floats, on a5",
+        (RuleKind::PreciseWithTmp, _) => "high_precision has a scratch tile",
         (RuleKind::GatherValid, _) => "the valid regions fit the form (isa/irregular.md 2)",
         (RuleKind::GatherTmp, _) => {
             "a given tmp is in Vec, ND; by index: it is given and has idx's type and valid region"
@@ -201,6 +216,15 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             "the sources' valid regions lie in dst's, and one of them equals it where that is asked"
         }
         (RuleKind::LikeDst, _) => "src has the valid region of dst",
+        (RuleKind::MxAttr, _) => {
+            "quant_type is MXFP8 or MXFP4_E2M1, interleave is axis0's, exp_zz and storeMode are axis1's"
+        }
+        (RuleKind::MxValid, _) => "there are whole groups of 32, and exp, max and scaling have a place for each",
+        (RuleKind::MxShape, _) => {
+            "dst.C = src.C; max and scaling are dense (axis0: as wide as src); MXFP4: src.C is even"
+        }
+        (RuleKind::MxRoom, _) => "scaling and exp_zz have room for what hardware writes (isa/today.md 6.4)",
+        (RuleKind::MxHardware, _) => "the library has the combination (isa/today.md 6.4)",
         (RuleKind::QuantAttr, _) => "INT8_SYM has no offset and writes i8, INT8_ASYM has one and writes u8",
         (RuleKind::QuantParam, _) => {
             "fp and offset have dst's valid rows and 1 or 8 columns (cpu: or dst's valid region)"
@@ -258,8 +282,15 @@ static RULES: &[Rule] = rules! {
     Error ALL "tile-pad", "a custom pad value fits the element type; one that is not exact is a warning", "tile-model.md 6";
     Error A5 "tile-fp4", "fp4: cols, v_col and indexCol are even; where two rows share a byte (DN, ZN, NN), v_row and indexRow too", "tile-model.md 3";
     Error CPU_A2A3 "tile-dtype", "the element type exists on the profile", "PTO ISA, layout family page, type support; tile-model.md 3";
+    Error ALL "tile-multi", "a multi-buffer tile has 2 to 16 slots without row_plus_one, and only alloc_multi_tile and multi_tile_get name it, with a slot that it has", "isa/today.md 5.2";
     Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
     Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
+    // Levels (isa/today.md 9).
+    Error ALL "level-addr", "level 3: every tile has an address; level 1, 2: none has", "isa/today.md 9";
+    Error ALL "level-assign", "level 3: tassign, with the order left to the program; level 1, 2: no tassign", "isa/today.md 9";
+    Error ALL "level-reserve", "level 3: reserve_buffer has a base; level 1, 2: it is auto", "isa/today.md 9";
+    Error A2A3 "level-tmp", "level 3: the scratch operands that hardware uses are written", "isa/today.md 9";
+    Warning A2A3 "tmp-area", "no tile lies where the library keeps scratch that is left out: UB 184 to 192 KiB", "isa/today.md 9";
     // Regions and memory.
     Error ALL "valid-unset", "a dynamic valid extent is set before its first use", "tile-model.md 4";
     Error ALL "valid-range", "a run-time valid extent lies between 0 and the declared one", "tile-model.md 4";
@@ -291,6 +322,7 @@ static RULES: &[Rule] = rules! {
     // TMOV.
     Error NPU "tmov-loc", "the pair of locations has a path", "ops.md 2";
     Error NPU "tmov-layout", "the pair of layouts has a path", "ops.md 2";
+    Error A5 "tmov-attr", "grpAxis belongs to exponents in Vec, without accToVecMode, reluPreMode, a scalar or parameters", "isa/today.md 6.5";
     Error ALL "tmov-dtype", "the element types have a path", "ops.md 2, fixpipe.md 2";
     Error NPU "tmov-shape", "declared shapes are equal (a5: when the source is Mat)", "ops.md 2";
     Error ALL "tmov-valid", "valid regions are equal", "ops.md 2";
@@ -388,6 +420,9 @@ static RULES: &[Rule] = rules! {
     Error ALL "memref-space", "a memref that is allocated lies in a memory of the core", "isa/structure.md 7";
     Error ALL "type-mismatch", "a use has the type of its definition", "syntax.md 3";
     Error ALL "unknown-op", "the operation exists", "syntax.md 1";
+    Error ALL "unknown-dialect", "the version of the text is 0.27 or later", "isa/today.md 1";
+    Warning ALL "dialect-meaning", "the text has a version where versions differ about what it means", "isa/today.md 1.2";
+    Warning ALL "dialect-spelling", "the version that the text states has its spellings", "isa/today.md 1.1";
     Error ALL "unknown-profile", "the profile exists", "tile-model.md 1";
     Warning ALL "unknown-attribute", "the instruction knows the attribute", "syntax.md 1";
     Error ALL "undefined-name", "a name is defined before it is used", "syntax.md 1";

@@ -141,6 +141,26 @@ impl LayoutName {
         }
     }
 
+    /// The order of the elements in memory, in a sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            LayoutName::Nd => "Row after row, as in a C array.",
+            LayoutName::Dn => "Column after column, as in a Fortran array.",
+            LayoutName::Nz => {
+                "One column of boxes after the other, the boxes of a column from top to bottom; inside a box row after row."
+            }
+            LayoutName::Zn => {
+                "One row of boxes after the other, the boxes of a row from left to right; inside a box column after column."
+            }
+            LayoutName::Zz => {
+                "One row of boxes after the other, the boxes of a row from left to right; inside a box row after row."
+            }
+            LayoutName::Nn => {
+                "One column of boxes after the other, the boxes of a column from top to bottom; inside a box column after column."
+            }
+        }
+    }
+
     /// Whether the layout has boxes.
     pub fn is_boxed(self) -> bool {
         !matches!(self, LayoutName::Nd | LayoutName::Dn)
@@ -236,6 +256,22 @@ impl TileType {
     pub const fn with_layout(mut self, b: BLayout, s: SLayout, fractal: u32) -> Self {
         (self.blayout, self.slayout, self.fractal) = (Some(b), Some(s), Some(fractal));
         self
+    }
+
+    /// The same type in another memory.
+    pub const fn with_location(mut self, loc: Loc) -> Self {
+        self.loc = loc;
+        self
+    }
+
+    /// Whether elements that share a byte adjoin in a column: in DN, ZN and NN; in ND, NZ and ZZ they do in a row
+    /// (isa/today.md 2).
+    pub fn packs_rows(&self) -> bool {
+        match (self.slayout, self.blayout) {
+            (Some(SLayout::ColMajor), _) => true,
+            (Some(SLayout::RowMajor), _) => false,
+            (_, blayout) => blayout == Some(BLayout::ColMajor),
+        }
     }
 
     /// The same type with this valid region.

@@ -45,11 +45,13 @@ pub fn report(
     let mut d = Diagnostic::error("capacity", message).at(span, "the most bytes are alive here");
     for life in alive.iter().take(MAX_ROWS) {
         let name = name_of(module, func, life.value);
+        let name = if life.is_scratch { format!("scratch of the instruction that writes {name}") } else { name };
         let value = func.value(life.value);
         if value.span != Span::default() && Some(value.span) != d.span {
             d = d.and_at(value.span, format!("{name}: {} bytes", life.bytes));
         }
-        let ty = tile_of(module, func, profile, life.value).map_or_else(String::new, |t| format!(", {t}"));
+        let ty = tile_of(module, func, profile, life.value).filter(|_| !life.is_scratch);
+        let ty = ty.map_or_else(String::new, |t| format!(", {t}"));
         d = d.note(format!("{name}{ty}: {} bytes", life.bytes));
     }
     if alive.len() > MAX_ROWS {

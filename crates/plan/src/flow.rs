@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{BlockId, Def, Fifos, Func, Module, Op, OpId, OpKind, Runs, ValueId};
-use tessera_isa::ops::{Bind, Effect, Opcode, Role, Text};
+use tessera_isa::ops::{Bind, Effect, Judged, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Sem, scale_pairs};
 use tessera_isa::tile::Loc;
@@ -47,6 +47,8 @@ pub struct Root {
     pub manual: Option<Option<u64>>,
     /// Too entangled to follow: it lives for the whole function.
     pub pinned: bool,
+    /// It is room for scratch that this operation leaves out; `value` is then only the name in messages.
+    pub scratch: Option<OpId>,
     /// Cores of both kinds touch it, so nobody knows when its contents begin.
     pub shared: bool,
 }
@@ -90,6 +92,8 @@ pub fn trace(module: &Module, func: &Func, profile: Profile, keep: &[ValueId], p
         fifos: Fifos::new(module, func),
         buffers: FxHashMap::default(),
         kept: keep.iter().chain(&func.outputs).copied().collect(),
+        finds_scratch: module.finds_scratch(func),
+        rooms: FxHashSet::default(),
     };
     walk.manual_tiles();
     walk.reserved_buffers();
@@ -134,6 +138,9 @@ struct Walk<'a> {
     /// By `reserve_buffer`: its storage.
     buffers: FxHashMap<OpId, RootId>,
     kept: FxHashSet<ValueId>,
+    /// Whether scratch that is left out is found, and the operations that have room for it.
+    finds_scratch: bool,
+    rooms: FxHashSet<OpId>,
 }
 
 impl Walk<'_> {
@@ -159,7 +166,18 @@ impl Walk<'_> {
         let tile = tile_of(self.module, self.func, self.profile, value)?;
         let home = definition.map_or(self.func.body, |op| self.points.block_of(op));
         let (loc, bytes) = (tile.loc, tile.bytes());
-        let root = Root { value, loc, bytes, home, scope: home, definition, manual, pinned: false, shared: false };
+        let root = Root {
+            value,
+            loc,
+            bytes,
+            home,
+            scope: home,
+            definition,
+            manual,
+            pinned: false,
+            scratch: None,
+            shared: false,
+        };
         self.flow.roots.push(root);
         Some(self.flow.roots.len() - 1)
     }
@@ -371,8 +389,34 @@ impl Walk<'_> {
                 self.uses(id, op, |role| op.touches(role, profile));
                 self.define_results(id, op);
                 self.scales(op, opcode);
+                if self.finds_scratch {
+                    self.scratch(id, op, opcode);
+                }
             }
         }
+    }
+
+    /// Room for scratch that an instruction asks for and leaves out (isa/today.md 9).
+    fn scratch(&mut self, id: OpId, op: &Op, opcode: Opcode) {
+        let (OpKind::Pto(_, form), Some((_, value))) = (&op.kind, op.dsts().first().copied()) else { return };
+        let tile = |role: Role, value: ValueId| Some((role, tile_of(self.module, self.func, self.profile, value)?));
+        let mut tiles: Vec<Judged> = op.operands.iter().filter_map(|o| tile(o.role, o.arg.value()?)).collect();
+        if tiles.iter().any(|(role, _)| *role == Role::Tmp) {
+            return;
+        }
+        tiles.extend(op.dsts().into_iter().filter_map(|(role, value)| tile(role, value)));
+        let Some(tile) = opcode.scratch_tile(*form, op.known_attrs(), self.profile, &tiles) else { return };
+        if self.rooms.contains(&id) {
+            return;
+        }
+        let bytes = tile.resolve(self.profile).bytes();
+        let home = self.points.block_of(id);
+        let (definition, scratch) = (Some(id), Some(id));
+        let (manual, pinned, shared) = (None, false, false);
+        let root = Root { value, loc: Loc::Vec, bytes, home, scope: home, definition, manual, pinned, scratch, shared };
+        self.flow.roots.push(root);
+        self.rooms.insert(id);
+        self.flow.uses.push(Use { root: self.flow.roots.len() - 1, op: id, writes: true });
     }
 
     /// Notes which storages an instruction wants at a 16th of the other's address.

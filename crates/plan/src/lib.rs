@@ -156,6 +156,18 @@ pub fn plan_with(
     keep: &[ValueId],
     sharing: Sharing<'_>,
 ) -> Result<Placement, Box<Diagnostic>> {
+    plan_above(module, func, profile, keep, sharing, &[0; 9])
+}
+
+/// The same, above the bytes that functions which this one calls use: by location ([`Loc::ALL`]), the first free one.
+pub fn plan_above(
+    module: &Module,
+    func: &Func,
+    profile: Profile,
+    keep: &[ValueId],
+    sharing: Sharing<'_>,
+    floor: &[u64; 9],
+) -> Result<Placement, Box<Diagnostic>> {
     // Callers inline and verify; debug builds verify the plan once more.
     if cfg!(debug_assertions)
         && let Some(broken) = tessera_ir::verify(module, func).into_iter().next()
@@ -167,7 +179,7 @@ pub fn plan_with(
     let lives = life::lives(func, &points, &flow);
     let mut placement = Placement { points, ..Placement::unplaced(func) };
     let mut scales = scales::Scales::new(&lives, &flow.scales);
-    for life in lives.iter().filter(|l| l.manual.is_none()) {
+    for life in lives.iter().filter(|l| l.manual.is_none() && !l.is_scratch) {
         if let Some(op) = life.fresh {
             placement.fresh[op.index()].push(life.value);
         }
@@ -181,7 +193,8 @@ pub fn plan_with(
         }
     }
     for loc in Loc::ALL.iter().copied() {
-        place_memory(module, func, (profile, loc), &lives, &mut scales, &mut placement, sharing)?;
+        let floor = floor[loc as usize];
+        place_memory(module, func, (profile, loc, floor), &lives, &mut scales, &mut placement, sharing)?;
     }
     Ok(placement)
 }
@@ -189,7 +202,7 @@ pub fn plan_with(
 fn place_memory(
     module: &Module,
     func: &Func,
-    (profile, loc): (Profile, Loc),
+    (profile, loc, floor): (Profile, Loc, u64),
     lives: &[life::Life],
     scales: &mut scales::Scales,
     placement: &mut Placement,
@@ -197,7 +210,8 @@ fn place_memory(
 ) -> Result<(), Box<Diagnostic>> {
     let all: Vec<usize> = (0..lives.len()).filter(|n| lives[*n].loc == loc && lives[*n].manual.is_none()).collect();
     let align = scales.align(lives, loc);
-    let kept = scales::taken(scales, lives, loc);
+    let mut kept = scales::taken(scales, lives, loc);
+    kept.extend((floor > 0).then_some((0, floor)));
     let space = place::Space::new(profile, (loc, align), &placement.manual, kept, placement.computed[loc as usize]);
     // A tile at a place that another tile requires has no block of its own.
     let own = |n: &usize| scales.addr(*n).is_none() && !scales.follows(*n);
@@ -232,7 +246,7 @@ fn place_memory(
         let here: Vec<&life::Life> = here.iter().map(|n| &lives[*n]).collect();
         capacity::report(module, func, profile, loc, &here, &space, placement, overflow)
     })?;
-    let mut high = space.manual_limit();
+    let mut high = space.manual_limit().max(floor);
     let mut addr_of: Vec<Option<u64>> = vec![None; lives.len()];
     for (n, addr) in here.iter().zip(addrs) {
         scales.place(*n, addr);
@@ -246,7 +260,9 @@ fn place_memory(
         })?;
         let slot = life.at(addr);
         high = high.max(slot.limit());
-        placement.tiles[life.value.index()] = Some(slot);
+        if !life.is_scratch {
+            placement.tiles[life.value.index()] = Some(slot);
+        }
     }
     placement.high_water[loc as usize] = high;
     Ok(())

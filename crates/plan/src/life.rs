@@ -19,6 +19,8 @@ pub struct Life {
     pub end: u32,
     /// The operation where its contents begin; none for inputs.
     pub fresh: Option<OpId>,
+    /// Whether it is room for scratch, and no tile of the program.
+    pub is_scratch: bool,
     /// The address that the text says, and the operation that says it; the address is none where it is computed.
     pub manual: Option<(OpId, Option<u64>)>,
 }
@@ -57,7 +59,17 @@ impl Life {
     /// Not used yet.
     fn new(id: RootId, root: &Root) -> Self {
         let (value, loc, bytes, manual) = (root.value, root.loc, root.bytes, root.definition.zip(root.manual));
-        Life { root: id, value, loc, bytes, start: u32::MAX, end: 0, fresh: None, manual }
+        Life {
+            root: id,
+            value,
+            loc,
+            bytes,
+            start: u32::MAX,
+            end: 0,
+            fresh: None,
+            is_scratch: root.scratch.is_some(),
+            manual,
+        }
     }
 
     /// The storage at an address.

@@ -52,13 +52,21 @@ pub struct MemoryMap {
     pub steps: Vec<&'static str>,
 }
 
+/// The type of a tile; of a multi-buffer tile that of a slot, and how many there are.
+fn type_text(module: &Module, func: &Func, profile: Profile, value: ValueId) -> String {
+    match module.types.get(func.value(value).ty).slots() {
+        Some((slot, count)) => format!("{count} of {}", slot.resolve(profile)),
+        None => tile_of(module, func, profile, value).map_or_else(String::new, |t| t.to_string()),
+    }
+}
+
 /// The map of a placement.
 pub fn map(module: &Module, func: &Func, profile: Profile, placement: &Placement) -> MemoryMap {
     let points = &placement.points;
     let row = |value: ValueId, slot: Slot, is_manual: bool| Row {
         value,
         name: name_of(module, func, value),
-        ty: tile_of(module, func, profile, value).map_or_else(String::new, |t| t.to_string()),
+        ty: type_text(module, func, profile, value),
         slot,
         first: points.op_at(slot.start),
         last: points.op_at(slot.end),

@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use tessera_ir::{BlockId, Core, Func, Module, Op, OpId, OpKind, Runs, ValueId};
+use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::{Form, Opcode, Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Loc;
@@ -261,10 +262,16 @@ impl Order<'_> {
         }
     }
 
-    /// The pipe of the signature that takes the instruction; the row's own where none does.
+    /// The pipe of the signature that takes the instruction, the row's own where none does; of several phases the last
+    /// one's.
     fn pipe(&self, op: &Op, opcode: Opcode, form: Form) -> Pipe {
-        let tile = |(role, v): (Role, ValueId)| Some((role, tile_of(self.module, self.func, self.profile, v)?));
-        let operands = op.operands.iter().filter_map(|o| Some((o.role, o.arg.value()?)));
-        opcode.pipe(form, self.profile, operands.chain(op.dsts()).filter_map(tile))
+        let tile = |(role, v): (Role, ValueId)| {
+            Some(TileArg::of_type(role, tile_of(self.module, self.func, self.profile, v)?))
+        };
+        let operands = op.operands.iter().filter(|o| !o.role.is_dst()).filter_map(|o| Some((o.role, o.arg.value()?)));
+        let mut inst = Inst::new(opcode, form, self.profile);
+        inst.attrs = op.known_attrs().clone();
+        inst.tiles = operands.chain(op.dsts()).filter_map(tile).collect();
+        inst.pipe()
     }
 }

@@ -39,7 +39,12 @@ pub(crate) enum Added {
     Counterpart(OpId),
     Barrier(Option<Pipe>),
     /// A set or a wait of a flag that the program does not use.
-    Flag { from: Pipe, to: Pipe, id: i64, sets: bool },
+    Flag {
+        from: Pipe,
+        to: Pipe,
+        id: i64,
+        sets: bool,
+    },
 }
 
 /// Operations that are added together.

@@ -18,6 +18,8 @@ pub enum Fault {
     Cycle(Vec<usize>),
     /// A set that no wait takes.
     Leak,
+    /// A token of this set is there while an instruction uses the flag inside.
+    Hidden(usize),
     /// A set while the token of an earlier one, given here, is still there.
     Overwrite(usize),
     /// A second get of a buffer, after this one.
@@ -32,7 +34,7 @@ impl Fault {
         match self {
             Fault::NoSet | Fault::Cycle(_) => "flag-unmatched-wait",
             Fault::Leak => "flag-leak",
-            Fault::Overwrite(_) => "flag-overwrite",
+            Fault::Overwrite(_) | Fault::Hidden(_) => "flag-overwrite",
             Fault::TakenTwice(_) | Fault::NotTaken => "buf-token",
         }
     }
@@ -56,6 +58,15 @@ pub fn check(trace: &Trace, order: &HappensBefore, process: usize, is_stuck_betw
     let mut again: Vec<Option<usize>> = vec![None; trace.flags.len()];
     let mut taken: FxHashMap<(u32, Option<Pipe>), usize> = FxHashMap::default();
     for (n, event) in trace.events.iter().enumerate() {
+        for (from, to, id) in trace.hidden.get(&(n as u32)).copied().into_iter().flatten() {
+            let flag = Flag::Pipes(*from, *to, i64::from(*id).into());
+            let Some(number) = trace.flags.iter().position(|known| *known == flag) else { continue };
+            if let Some(set) = sets[number].get(waits[number].len())
+                && !found.iter().any(|f: &FlagViolation| f.flag.as_ref() == Some(&flag))
+            {
+                found.push(FlagViolation { event: n, fault: Fault::Hidden(*set), flag: Some(flag) });
+            }
+        }
         match event.kind {
             Kind::Set(flag) => {
                 let (given, used) = (&mut sets[flag as usize], waits[flag as usize].len());
@@ -141,6 +152,6 @@ pub fn unclear(trace: &Trace) -> Option<(Pipe, Pipe)> {
     let mut first: FxHashMap<(Pipe, Pipe), &Terms> = FxHashMap::default();
     trace.flags.iter().find_map(|flag| match flag {
         Flag::Pipes(a, b, id) => (*first.entry((*a, *b)).or_insert(&id.terms) != &id.terms).then_some((*a, *b)),
-        Flag::Cores(_) => None,
+        Flag::Cores(_) | Flag::Inner(..) => None,
     })
 }

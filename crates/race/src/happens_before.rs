@@ -6,7 +6,7 @@
 //! any event on an in-order pipe form a prefix of the pipe.
 
 use crate::channels::Channels;
-use crate::trace::{Event, Kind, Trace};
+use crate::trace::{Event, Kind, LANES, Trace};
 use rustc_hash::FxHashMap;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
@@ -75,12 +75,12 @@ impl HappensBefore {
         let (mut places, mut first, mut next) = (Vec::new(), Vec::new(), 0);
         for (process, trace) in traces.iter().enumerate() {
             first.push(next);
-            let mut counts = [0u32; PIPES];
+            let mut counts = [0u32; LANES];
             for event in &trace.events {
-                match event.pipe {
-                    Some(pipe) => {
-                        places.push(((process * PIPES + pipe as usize) as u32, counts[pipe as usize]));
-                        counts[pipe as usize] += 1;
+                match event.lane() {
+                    Some(lane) => {
+                        places.push(((process * LANES + lane) as u32, counts[lane]));
+                        counts[lane] += 1;
                     }
                     None => places.push((u32::MAX, 0)),
                 }
@@ -92,8 +92,8 @@ impl HappensBefore {
             edges.all.push((*from as u32, *to as u32));
         }
         let mut order = HappensBefore {
-            width: PIPES * traces.len(),
-            clocks: vec![0; PIPES * traces.len() * next],
+            width: LANES * traces.len(),
+            clocks: vec![0; LANES * traces.len() * next],
             places,
             first,
             stuck: Deadlock::default(),
@@ -139,7 +139,10 @@ impl HappensBefore {
             out.copy_from_slice(&self.clocks[node * self.width..][..self.width]);
             let (place, position) = self.places[node];
             if let Some(pipe) = event.pipe
-                && (closes(event.kind) || traces[process].automatic || pipe.is_in_order(profile))
+                && (closes(event.kind)
+                    || event.kind == Kind::Phase
+                    || traces[process].automatic
+                    || pipe.is_in_order(profile))
             {
                 let own = &mut out[place as usize];
                 *own = (*own).max(position + 1);
@@ -163,13 +166,13 @@ impl HappensBefore {
     fn is_forward(&self, traces: &[&Trace]) -> bool {
         let mut node = 0;
         traces.iter().enumerate().all(|(process, trace)| {
-            let mut counts = [0u32; PIPES];
+            let mut counts = [0u32; LANES];
             trace.events.iter().all(|event| {
-                let clock = &self.clocks[node * self.width + process * PIPES..][..PIPES];
+                let clock = &self.clocks[node * self.width + process * LANES..][..LANES];
                 node += 1;
                 let is_before = clock.iter().zip(&counts).all(|(done, count)| done <= count);
-                if let Some(pipe) = event.pipe {
-                    counts[pipe as usize] += 1;
+                if let Some(lane) = event.lane() {
+                    counts[lane] += 1;
                 }
                 is_before
             })
@@ -184,16 +187,18 @@ impl HappensBefore {
         event: &Event,
         automatic: bool,
         profile: Profile,
-        total: Option<&[u32; PIPES]>,
+        total: Option<&[u32; LANES]>,
     ) {
         let clock = &mut self.clocks[node * self.width..][..self.width];
         match (event.pipe, total) {
             (_, Some(counts)) => {
                 for (pipe, count) in counts.iter().enumerate() {
-                    let own = &mut clock[process * PIPES + pipe];
+                    let own = &mut clock[process * LANES + pipe];
                     *own = (*own).max(*count);
                 }
             }
+            // A phase follows what is earlier on its pipe by edges.
+            (Some(_), None) if event.kind == Kind::Phase => {}
             (Some(pipe), None) if closes(event.kind) || automatic || pipe.is_in_order(profile) => {
                 let (at, position) = self.places[node];
                 let own = &mut clock[at as usize];
@@ -216,17 +221,17 @@ impl HappensBefore {
 }
 
 /// By node that waits for everything before it: how many events each pipe had by then.
-fn totals(traces: &[&Trace]) -> FxHashMap<Node, [u32; PIPES]> {
+fn totals(traces: &[&Trace]) -> FxHashMap<Node, [u32; LANES]> {
     let (mut all, mut node) = (FxHashMap::default(), 0);
     for trace in traces {
-        let mut counts = [0u32; PIPES];
+        let mut counts = [0u32; LANES];
         for event in &trace.events {
             let meets = event.kind == Kind::Meets || event.pipe.is_none() && event.kind == Kind::Barrier;
             if meets {
                 all.insert(node, counts);
             }
-            if let Some(pipe) = event.pipe {
-                counts[pipe as usize] += 1;
+            if let Some(lane) = event.lane() {
+                counts[lane] += 1;
             }
             node += 1;
         }
@@ -272,6 +277,9 @@ fn process_edges(trace: &Trace, first: Node, profile: Profile, edges: &mut Edges
                 issued = Some(node);
             }
         }
+        if n.checked_sub(1).is_some_and(|before| trace.events[before].kind == Kind::Phase) {
+            edges.add(Some(node - 1), node);
+        }
         for before in trace.named.get(&(n as u32)).into_iter().flatten() {
             edges.add(Some(first + *before as usize), node);
         }
@@ -303,7 +311,7 @@ fn issues(trace: &Trace, n: usize) -> bool {
     match (event.kind, event.pipe) {
         (Kind::Meets | Kind::Joins, _) | (Kind::Barrier, None) => true,
         (Kind::Wait(_) | Kind::Receive(_) | Kind::Take(_), Some(Pipe::S)) => true,
-        (Kind::Work, Some(Pipe::S)) => trace.accesses_of(n).iter().any(|a| !a.writes),
+        (Kind::Work | Kind::Phase, Some(Pipe::S)) => trace.accesses_of(n).iter().any(|a| !a.writes),
         _ => false,
     }
 }

@@ -30,8 +30,8 @@ mod trace;
 mod vecscope;
 
 pub use explore::Core;
-pub use insert::{Fallback, FlagUse, Place, SyncPlan, Unrolled, insert, insert_unrolled};
-pub use placement::place;
+pub use insert::{Fallback, FlagUse, Place, SyncPlan, Unrolled, insert, insert_barriers, insert_unrolled};
+pub use placement::{place, place_above};
 pub use races::Conflict;
 
 use channels::Channels;

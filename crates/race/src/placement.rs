@@ -11,7 +11,7 @@ use tessera_ir::scalar::Constants;
 use tessera_ir::{Func, Module, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::profile::Profile;
-use tessera_plan::{Placement, Sharing, plan, plan_with};
+use tessera_plan::{Placement, Sharing, plan_above};
 
 /// More pairs of accesses than this are not compared: the tiles stay apart.
 const MAX_PAIRS: usize = 20_000_000;
@@ -24,19 +24,31 @@ pub fn place(
     keep: &[ValueId],
     order: Option<Mode>,
 ) -> Result<Placement, Box<Diagnostic>> {
+    place_above(module, func, profile, keep, order, &[0; 9])
+}
+
+/// The same, above the bytes that functions which this one calls use ([`tessera_plan::plan_above`]).
+pub fn place_above(
+    module: &Module,
+    func: &Func,
+    profile: Profile,
+    keep: &[ValueId],
+    order: Option<Mode>,
+    floor: &[u64; 9],
+) -> Result<Placement, Box<Diagnostic>> {
     let all = processes(func);
     let mode = |core: &Core| order.unwrap_or_else(|| process_mode(module, func, all, *core));
     if all.iter().all(|core| mode(core) == Mode::Auto) {
-        return plan(module, func, profile, keep);
+        return plan_above(module, func, profile, keep, Sharing::ByLife, floor);
     }
     // If there is room for all tiles, none share bytes.
-    plan_with(module, func, profile, keep, Sharing::Never).or_else(|_| {
+    plan_above(module, func, profile, keep, Sharing::Never, floor).or_else(|_| {
         let apart: Option<Vec<DependenceDistance>> =
             all.iter().map(|core| apart(module, func, profile, (*core, mode(core)))).collect();
         let is_apart = |a: ValueId, b: ValueId, apart: &DependenceDistance| apart.contains(&(a.min(b), a.max(b)));
         let may_share =
             |a: ValueId, b: ValueId| apart.as_ref().is_none_or(|all| !all.iter().any(|apart| is_apart(a, b, apart)));
-        plan_with(module, func, profile, keep, Sharing::Where(&may_share))
+        plan_above(module, func, profile, keep, Sharing::Where(&may_share), floor)
     })
 }
 

@@ -211,7 +211,10 @@ impl Search<'_> {
         !self.ordered(x, y) && {
             let (a, b) = (self.trace.accesses_of(x as usize), self.trace.accesses_of(y as usize));
             let meet = |a: &Access, b: &Access| {
-                conflict(a, b).is_some() && a.is_definite() && b.is_definite() && self.atoms.shared(a.set, b.set).next().is_some()
+                conflict(a, b).is_some()
+                    && a.is_definite()
+                    && b.is_definite()
+                    && self.atoms.shared(a.set, b.set).next().is_some()
             };
             a.iter().any(|a| b.iter().any(|b| meet(a, b)))
         }

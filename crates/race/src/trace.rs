@@ -148,6 +148,8 @@ pub enum Flag {
     Pipes(Pipe, Pipe, LinearExpr),
     /// Between cores, with an id.
     Cores(LinearExpr),
+    /// One that an instruction uses inside: its wait follows its set at once (isa/today.md 8.1).
+    Inner(Pipe, Pipe),
 }
 
 /// The kinds of tokens between cores (sync.md 5, isa/structure.md 6).
@@ -165,6 +167,8 @@ pub enum Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Work,
+    /// A phase of an instruction; the next event is the phase after it, which starts when it is done.
+    Phase,
     /// Gives a token of the flag of this number.
     Set(u32),
     Wait(u32),
@@ -183,6 +187,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it is an instruction, or a phase of one.
+    pub fn is_work(self) -> bool {
+        matches!(self, Kind::Work | Kind::Phase)
+    }
+
     /// The buffer whose token it takes or gives back.
     pub fn buffer(self) -> Option<u32> {
         match self {
@@ -203,6 +212,20 @@ pub struct Event {
     pub turn: u32,
     /// Its accesses, in [`Trace::accesses`].
     pub accesses: (u32, u32),
+}
+
+/// The lanes in which a process counts its events: the pipes, and one for phases that another one follows. What is done of
+/// the last is always the first so many: each is done before anything that the next one is before.
+pub const LANES: usize = Pipe::ALL.len() + 1;
+/// The lane of phases.
+pub const PHASES: usize = Pipe::ALL.len();
+
+impl Event {
+    /// The lane that counts it; none where it is on all pipes.
+    pub fn lane(&self) -> Option<usize> {
+        let pipe = self.pipe?;
+        Some(if self.kind == Kind::Phase { PHASES } else { pipe as usize })
+    }
 }
 
 /// The cost of an instruction.
@@ -262,6 +285,8 @@ pub struct Trace {
     pub is_micro: bool,
     /// Races inside of vecscopes.
     pub scopes: Vec<InScope>,
+    /// By instruction: the flags that it uses inside.
+    pub hidden: FxHashMap<u32, &'static [(Pipe, Pipe, u8)]>,
     /// What of a vecscope is not known, and why.
     pub unclear: Option<(Span, String)>,
 }

@@ -415,7 +415,7 @@ impl<'a> Instruction<'a> {
         }
         machine.state()?.issue(&self.inst, &tiles)?;
         // TFILLPAD_INPLACE leaves a destination where it is that lies in the source's storage already.
-        if let Some((Bind::Bytes | Bind::Storage | Bind::Window, (src, dst))) = view {
+        if let Some((Bind::Bytes | Bind::Storage | Bind::Window | Bind::Slot, (src, dst))) = view {
             dst.views_only(src);
         }
         Ok(RecordEvent::new())

@@ -72,7 +72,7 @@ pub use error::{Error, ErrorKind, Missing, Result};
 pub use half::{bf16, f16};
 pub use machine::{Machine, RecordEvent, TileOptions, tsync};
 pub use program::{Kernel, Literal, OrderMode, OrderOptions, OrderReport, Outputs, Program, Verdict};
-pub use tessera_ir::TextForm;
+pub use tessera_ir::{Dialect, TextForm};
 pub use tessera_isa::codec::Number;
 pub use tessera_isa::diag::{Diagnostic, Severity, Span};
 pub use tessera_isa::elem::Elem;

@@ -249,6 +249,7 @@ impl Optimizer<'_> {
             diagnostics: Vec::new(),
             trivia: self.program.trivia().clone(),
             functions: Vec::new(),
+            marks: Vec::new(),
         })
     }
 

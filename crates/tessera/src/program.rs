@@ -31,7 +31,7 @@ pub use extents::Extents;
 pub use inputs::{Content, From, InputError, Inputs, Setting};
 pub use kernel::{Bindings, Kernel};
 pub use suggest::Suggestion;
-pub use sync::{SyncPlace, SyncRow, Synced};
+pub use sync::{SyncPlace, SyncRow, Synced, fallbacks};
 pub use tessera_check::Portability;
 pub use tessera_interp::{Input, Limits, Outcome, PrintedValue, Progress, TileData};
 pub use tessera_plan::Placement;
@@ -44,9 +44,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use tessera_asm::{Parsed, Trivia};
 use tessera_ir::inline::{inline, join};
-use tessera_ir::{Func, LocId, Module, NameId, OpKind, Place, TextForm, ValueId};
+use tessera_ir::{Dialect, Func, LocId, Module, NameId, OpKind, Place, TextForm, ValueId};
 use tessera_isa::diag::{Diagnostic, Fact, SOURCE, Severity, Span, nearest};
-use tessera_isa::ops::{DECLARED, why_not};
+use tessera_isa::ops::{DECLARED, UNKNOWN_OP, why_not};
 
 /// A program that was read, on a profile. Clones are the same program.
 #[derive(Clone, Debug)]
@@ -58,6 +58,8 @@ struct Read {
     profile: Profile,
     /// The functions that everything is about, if they were named.
     entry: Option<String>,
+    /// The version of the text, if it was given.
+    dialect: Option<String>,
 }
 
 impl Program {
@@ -68,7 +70,7 @@ impl Program {
 
     /// The same of a text that is kept as it is.
     pub fn parse_shared(text: Arc<str>) -> Result<Program> {
-        Program::of(tessera_asm::parse_shared(text, None), None, None).sound()
+        Program::of(tessera_asm::parse_shared(text, None), None, None, None).sound()
     }
 
     /// Reads the bytes of a file, which may have errors and may not be text at all: [`Program::check`] gives them all.
@@ -80,10 +82,21 @@ impl Program {
     /// Reads a program of which only one function counts (several, with commas between them), and what it reaches:
     /// what is wrong elsewhere is no news (isa/structure.md 3).
     pub fn read_entry(bytes: impl AsRef<[u8]>, profile: Option<Profile>, entry: Option<&str>) -> Program {
-        Program::of(tessera_asm::parse_bytes(bytes.as_ref(), profile), profile, entry)
+        Program::read_as(bytes, profile, entry, None)
     }
 
-    fn of(mut parsed: Parsed, profile: Option<Profile>, entry: Option<&str>) -> Program {
+    /// The same in a version of the text, `0.60`, which stands over what the module says (isa/today.md 1).
+    pub fn read_as(
+        bytes: impl AsRef<[u8]>,
+        profile: Option<Profile>,
+        entry: Option<&str>,
+        dialect: Option<&str>,
+    ) -> Program {
+        let parsed = tessera_asm::parse_bytes_as(bytes.as_ref(), profile, dialect);
+        Program::of(parsed, profile, entry, dialect)
+    }
+
+    fn of(mut parsed: Parsed, profile: Option<Profile>, entry: Option<&str>, dialect: Option<&str>) -> Program {
         if let Some(entry) = entry {
             focus(&mut parsed, entry);
         }
@@ -99,13 +112,23 @@ impl Program {
             parsed.diagnostics.push(warning);
         }
         let profile = profile.or(target.map(|t| t.0)).unwrap_or(Profile::Cpu);
-        Program(Arc::new(Read { parsed, profile, entry: entry.map(String::from) }))
+        let (entry, dialect) = (entry.map(String::from), dialect.map(String::from));
+        Program(Arc::new(Read { parsed, profile, entry, dialect }))
     }
 
     /// The same text on another profile, where it may have errors.
     pub fn on(&self, profile: Profile) -> Program {
-        let parsed = tessera_asm::parse_shared(self.source().clone(), Some(profile));
-        Program::of(parsed, Some(profile), self.0.entry.as_deref())
+        let dialect = self.0.dialect.as_deref();
+        let parsed = tessera_asm::parse_as(self.source().clone(), Some(profile), dialect);
+        Program::of(parsed, Some(profile), self.0.entry.as_deref(), dialect).at_level(self.0.parsed.module.level)
+    }
+
+    /// The same program with the rules of a level asked, whatever its `pto.level` says (isa/today.md 9).
+    pub fn at_level(mut self, level: Option<u8>) -> Program {
+        if let Some(read) = Arc::get_mut(&mut self.0).filter(|_| level.is_some()) {
+            read.parsed.module.level = level;
+        }
+        self
     }
 
     pub(crate) fn sound(self) -> Result<Program> {
@@ -160,6 +183,29 @@ impl Program {
         }
     }
 
+    /// The same in a version of the text, and what the version cannot say, which stays as it is (isa/today.md 1.3).
+    pub fn text_in(&self, form: Option<TextForm>, dialect: Dialect) -> (String, Vec<Diagnostic>) {
+        let parsed = &self.0.parsed;
+        let text = match form {
+            Some(form) => tessera_asm::convert_as(parsed, form, Some(dialect)),
+            None => tessera_asm::print_as(parsed, dialect),
+        };
+        let unsaid = tessera_asm::dialect::unsaid(parsed, &text, dialect);
+        (text, unsaid)
+    }
+
+    /// The program for a version: its text there, which says the version, and what could not be rewritten
+    /// (isa/today.md 1.4).
+    pub fn migrated(&self, dialect: Dialect) -> (String, Vec<Diagnostic>) {
+        let (text, unsaid) = tessera_asm::migrate(&self.0.parsed, dialect);
+        (text, self.with_locations(unsaid))
+    }
+
+    /// The meanings that a text without a version leaves open, as errors.
+    pub fn undecided_dialect(&self) -> Vec<Diagnostic> {
+        tessera_asm::undecided(&self.0.parsed)
+    }
+
     /// Whether the text has errors; then nothing else is possible.
     pub fn has_errors(&self) -> bool {
         self.0.parsed.has_errors()
@@ -168,7 +214,7 @@ impl Program {
     /// Everything that can be said without running: the text, every rule, and whether the tiles fit their memories.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut found = self.0.parsed.diagnostics.clone();
-        if !self.has_errors() {
+        if self.0.parsed.is_whole() {
             let module = self.module();
             found.extend(module.entry(None).and_then(|func| entry_result(module, func)));
             found.extend(tessera_check::check_module(module, self.0.profile));
@@ -308,7 +354,7 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
     let mut note: Option<Diagnostic> = None;
     for op in module.funcs.iter().flat_map(|f| &f.ops) {
         let (name, (what, help)) = match &op.kind {
-            OpKind::Other(name) if op.id_array().is_none() => (*name, why_not(name)),
+            OpKind::Other(name) if op.id_array().is_none() && *name != UNKNOWN_OP => (*name, why_not(name)),
             OpKind::Micro(call) => match tessera_micro::run::why_not(call) {
                 Some(why) => (call.name, why),
                 None => continue,

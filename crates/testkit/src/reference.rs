@@ -8,6 +8,7 @@ mod compute;
 mod global;
 mod image;
 mod irregular;
+mod mx;
 mod rows;
 mod vector;
 
@@ -163,6 +164,9 @@ pub(crate) const NO_MEANING: &str = "not-executable";
 pub fn execute(inst: &Inst, tiles: &mut [Picture], global: Option<&mut Content>) -> Done {
     let old = tiles.to_vec();
     let mut run = Reference { inst, old: &old, tiles };
+    if run.is_about_nothing() {
+        return Ok(false);
+    }
     match inst.op {
         Opcode::Tmov | Opcode::TmovFp | Opcode::Textract | Opcode::TextractFp | Opcode::Tinsert | Opcode::TinsertFp => {
             run.windows()
@@ -192,6 +196,19 @@ pub(crate) struct Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
+    /// Are all destinations 0 × 0, and all sources empty (isa/today.md 5.3)? Views and conv tiles have other rules.
+    fn is_about_nothing(&self) -> bool {
+        if matches!(self.inst.op, Opcode::Treshape | Opcode::Bitcast | Opcode::TfillpadExpand)
+            || self.inst.conv.is_some()
+        {
+            return false;
+        }
+        let all = || self.inst.tiles.iter().zip(self.old);
+        let mut dsts = all().filter(|(arg, _)| arg.role.is_dst()).peekable();
+        let mut others = all().filter(|(arg, _)| !arg.role.is_dst() && arg.role != Role::Tmp);
+        dsts.peek().is_some() && dsts.all(|(_, p)| p.valid == [0, 0]) && others.all(|(_, p)| p.valid.contains(&0))
+    }
+
     pub(crate) fn index(&self, role: Role) -> Result<usize, &'static str> {
         self.inst.tile_index(role).filter(|n| *n < self.tiles.len()).ok_or(NO_MEANING)
     }

@@ -11,13 +11,14 @@ use tessera_isa::ops::Opcode;
 use tessera_isa::tile::LayoutName;
 
 pub(crate) fn generate(root: &Path, files: &mut Files) {
-    instructions(files);
+    instructions(root, files);
+    contents(root, files);
     layouts(files);
     gallery(root, files);
 }
 
 /// A page for each instruction, their index, and the samples of the explorer.
-fn instructions(files: &mut Files) {
+fn instructions(root: &Path, files: &mut Files) {
     let mut index = String::from(
         "# The instructions\n\nOne page each, made of the instruction table: what it does, with a picture, how it is \
          written, where it is legal, what it costs. [Layouts](../layouts.md) have pictures too; the text around \
@@ -32,7 +33,7 @@ fn instructions(files: &mut Files) {
                     files.insert(Path::new("docs/isa").join(file), svg.clone());
                 }
             }
-            files.insert(PathBuf::from(format!("docs/isa/{op}.md")), markdown(&page));
+            files.insert(PathBuf::from(format!("docs/isa/{op}.md")), linked(&markdown(&page), root));
             let _ = writeln!(
                 index,
                 "| [{}]({op}.md) | {} |",
@@ -47,11 +48,64 @@ fn instructions(files: &mut Files) {
     files.insert("explorer/samples.txt".into(), samples);
 }
 
+/// The text of a page of `docs/isa` with links to the pages of the specification that it names, code left as it is.
+fn linked(text: &str, root: &Path) -> String {
+    let mut is_code = false;
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        is_code ^= line.starts_with("```");
+        match is_code {
+            true => out += line,
+            false => out.extend(line.split_inclusive(' ').map(|word| with_link(word, root))),
+        }
+    }
+    out
+}
+
+/// A word with a link where it names a page: `isa/cost.md` and `docs/spec/isa/cost.md` are one page, `matrix.md` is `isa/matrix.md`.
+fn with_link(word: &str, root: &Path) -> String {
+    let Some(end) = word.find(".md").map(|n| n + ".md".len()).filter(|_| !word.contains("](")) else {
+        return word.into();
+    };
+    let start = word[..end].rfind(|c: char| !(c.is_ascii_lowercase() || "/-.".contains(c))).map_or(0, |n| n + 1);
+    let name = &word[start..end];
+    let bare = name.strip_prefix("docs/").unwrap_or(name);
+    let pages = [bare.to_string(), format!("spec/{bare}"), format!("spec/isa/{bare}")];
+    match pages.iter().find(|page| root.join("docs").join(page).is_file()) {
+        Some(page) => format!("{}[{name}](../{page}){}", &word[..start], &word[end..]),
+        None => word.into(),
+    }
+}
+
+/// The instructions in the contents of the site, below their index; the rest of the contents is written by hand.
+fn contents(root: &Path, files: &mut Files) {
+    const INDEX: &str = "- [The instructions](isa/README.md)\n";
+    let file = Path::new("docs/SUMMARY.md");
+    let text = std::fs::read_to_string(root.join(file)).unwrap();
+    let (before, after) = text.split_once(INDEX).expect("docs/SUMMARY.md has the index of instructions");
+    let mut out = format!("{before}{INDEX}");
+    for (title, names) in sections() {
+        let _ = writeln!(out, "  - [{title}]()");
+        for op in names {
+            let _ = writeln!(out, "    - [{}](isa/{op}.md)", op.title().replace('_', "\\_"));
+        }
+    }
+    out.extend(after.split_inclusive('\n').skip_while(|line| line.starts_with("  ")));
+    files.insert(file.into(), out);
+}
+
 fn layouts(files: &mut Files) {
     let mut text = String::from(
-        "# Layouts\n\nWhere the elements of a tile lie in memory. Each picture shows the tile in logical order with the \
-         offset of every element, coloured from the first byte to the last, and below it the memory itself. \
-         `tessera layout TYPE --svg FILE` draws any type.\n",
+        "# Layouts\n\nA layout says where the elements of a tile are in memory. [Tiles, locations and layouts](tiles.md) is the \
+         introduction. Each picture shows the tile in logical order with the offset of every element, coloured from \
+         the first byte to the last, and below it the memory itself. `tessera layout TYPE --svg FILE` draws any type.\n\n\
+         Letters of the formulas:\n\n| letter | meaning |\n|---|---|\n\
+         | `r`, `c` | the row and the column of the element |\n\
+         | `rows`, `cols` | the declared extents of the tile |\n\
+         | `IR`, `IC` | the rows and the columns of a box |\n\
+         | `N = IR·IC` | the elements of a box |\n\
+         | `br = r / IR`, `bc = c / IC` | the row of boxes and the column of boxes that the element is in |\n\
+         | `ir = r mod IR`, `ic = c mod IC` | the row and the column of the element inside its box |\n",
     );
     for name in LayoutName::ALL {
         let (b, s) = match name {
@@ -68,7 +122,8 @@ fn layouts(files: &mut Files) {
         let ty = format!("!pto.tile<vec, 32x16xf32, blayout={b}, slayout={s}>");
         let _ = write!(
             text,
-            "\n## {name}\n\n`offset(r, c) = {}`\n\n```sh\ntessera layout '{ty}' --profile a5 --svg {name}.svg\n```\n\n![{name}]({file})\n",
+            "\n## {name}\n\n{}\n\n`offset(r, c) = {}`\n\n```sh\ntessera layout '{ty}' --profile a5 --svg {name}.svg\n```\n\n![{name}]({file})\n",
+            name.about(),
             name.formula()
         );
         files.insert(Path::new("docs").join(&file), tessera_draw::tile::draw(&tile, &format!("{tile} on a5")));
@@ -99,6 +154,7 @@ fn gallery(root: &Path, files: &mut Files) {
             stdout: &mut stdout,
             stderr: &mut stderr,
             color: false,
+            dialect: None,
         };
         let code = tessera_cli::run(words.into_iter().map(std::ffi::OsString::from), &mut session);
         assert_eq!(code, 0, "{command}: {}", String::from_utf8_lossy(&stderr));

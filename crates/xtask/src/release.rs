@@ -31,6 +31,7 @@ pub fn completions(dir: &Path) -> io::Result<usize> {
             stdout: &mut script,
             stderr: &mut io::stderr(),
             color: false,
+            dialect: None,
         };
         let code = tessera_cli::run(["tessera", "completions", shell].map(Into::into), &mut session);
         if code != 0 {

@@ -219,6 +219,7 @@ fn run(sample: &cases::Case, command: &str, name: &str) -> Vec<u8> {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     tessera_cli::run(words.into_iter().map(OsString::from), &mut session);
     let written = Array::read(&file).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&stderr)));

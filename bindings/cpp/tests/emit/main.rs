@@ -18,7 +18,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tessera::program::{Kernel, Need, Program};
-use tessera_ir::{ScalarType, ValueId};
+use tessera_emit::{Function, Options, Parameter};
+use tessera_ir::{Core, ScalarType};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Family, Opcode};
 use tessera_isa::profile::Profile;
@@ -94,7 +95,6 @@ struct Translation {
 #[derive(Default)]
 struct Runner {
     before: String,
-    arguments: Vec<String>,
     after: String,
     expected: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -102,12 +102,11 @@ struct Runner {
 impl Runner {
     fn input(&mut self, variable: &str, file: &Path, bytes: &[u8]) {
         std::fs::write(file, bytes).unwrap();
-        writeln!(self.before, "    Buffer {variable}(\"{}\");", file.display()).unwrap();
-        self.arguments.push(variable.into());
+        writeln!(self.before, "        static Buffer {variable}(\"{}\");", file.display()).unwrap();
     }
 
     fn output(&mut self, variable: &str, file: PathBuf, want: &[u8]) {
-        writeln!(self.after, "    {variable}.Write(\"{}\");", file.display()).unwrap();
+        writeln!(self.after, "        {variable}.Write(\"{}\");", file.display()).unwrap();
         self.expected.push((file, want.to_vec()));
     }
 }
@@ -115,100 +114,175 @@ impl Runner {
 fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
     let program = Program::read(&case.text, Some(case.profile));
     let kernel = program.entry().map_err(|e| e.to_string())?;
-    let code = tessera_emit::cpp(program.module(), kernel.func(), case.profile).map_err(|d| d.message)?;
-    let mut runner = Runner::default();
+    // The sample's command line runs one function of several by name, or the only one.
+    let options = Options { sync: case.profile.is_npu(), ..Options::default() };
+    let built = tessera_emit::build(program.module(), case.profile, &options).map_err(|d| d.message)?;
+    let (mut runner, mut code) = (Runner::default(), built.text.clone());
     let file = |value: &str, kind: &str| scratch.join(format!("{}.{value}.{kind}", case.name));
-    for value in &kernel.func().args {
-        argument(case, &kernel, *value, &file, &mut runner)?;
+    // What front ends do: drop lines, rename qualifiers, call by name (build.md 2.5).
+    code = code.lines().filter(|l| !l.contains("#include \"pto/pto-inst")).fold(String::new(), |all, l| all + l + "\n");
+    for qualifiers in ["extern \"C\" __global__ AICORE", "extern \"C\" AICORE", "static AICORE"] {
+        code = code.replace(&format!("{qualifiers} "), "static inline ");
     }
-    for value in &kernel.func().outputs {
-        let id = kernel.name(*value);
-        match case.expected.get(id) {
-            Some(want) => {
-                let variable = format!("o_{id}");
-                writeln!(runner.before, "    Buffer {variable}(size_t{{{}}});", want.len()).unwrap();
-                runner.arguments.push(variable.clone());
-                runner.output(&variable, file(id, "out"), want);
+    let candidates: Vec<&Function> = match built.functions.iter().filter(|f| f.is_kernel).collect::<Vec<_>>() {
+        marked if !marked.is_empty() => marked,
+        _ => built.functions.iter().collect(),
+    };
+    let mut calls: Vec<(Option<Core>, String)> = Vec::new();
+    let mut known: Vec<(String, String)> = Vec::new();
+    for function in candidates {
+        let mut arguments = Vec::new();
+        for parameter in &function.parameters {
+            let key = parameter.name.clone();
+            // Functions that run together are given one argument under one name.
+            if !known.iter().any(|(name, _)| *name == key) {
+                let text = argument(case, &kernel, parameter, &file, &mut runner)?;
+                known.push((key.clone(), text));
             }
-            None => runner.arguments.push("nullptr".into()),
+            arguments.extend(known.iter().find(|(name, _)| *name == key).map(|(_, text)| text.clone()));
         }
+        calls.push((function.core, format!("{}({});", function.name, arguments.join(", "))));
     }
     if runner.expected.len() < case.expected.len() {
         return Err("an output of the case is a value inside the kernel".into());
     }
-    let signature = code.split("AICORE void ").nth(1).and_then(|t| t.lines().next()).unwrap_or_default();
-    for (parameter, argument) in [("int64_t block_idx", "block"), ("int64_t block_num", "blocks")] {
-        runner.arguments.extend(signature.contains(parameter).then(|| argument.to_string()));
+    let is_mixed = code.contains("__DAV_CUBE__") && code.contains("__DAV_VEC__");
+    let Runner { before, after, expected, .. } = runner;
+    let blocks = case.blocks;
+    let name = &case.name;
+    let mut text = format!("namespace {name} {{\n");
+    let of = |core: Core| -> String {
+        let wanted = calls.iter().filter(|(of, _)| of.is_none_or(|of| of == core));
+        wanted.map(|(_, call)| call.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    if is_mixed {
+        for (core, on, off) in [("cube", "__DAV_CUBE__", "__DAV_VEC__"), ("vec", "__DAV_VEC__", "__DAV_CUBE__")] {
+            write!(text, "#undef {off}\n#ifndef {on}\n#define {on}\n#endif\nnamespace {core} {{\n{code}}}\n").unwrap();
+        }
+        text += "#define __DAV_CUBE__\n";
+        let (cube, vec) = (of(Core::Cube), of(Core::Vector));
+        let pipes: String = pipes(&code).iter().map(|pipe| format!("        {pipe}::reset_for_cpu_sim();\n")).collect();
+        write!(
+            text,
+            "static void Run()\n{{\n    using namespace pto;\n{before}    for (uint32_t block = 0; block < {blocks}; ++block) {{\n{pipes}        OnCores(block, {blocks}, \
+             [&] {{ using namespace cube; {cube} }}, [&] {{ using namespace vec; {vec} }});\n    }}\n{after}}}\n"
+        )
+        .unwrap();
+    } else {
+        let calls: Vec<&str> = calls.iter().map(|(_, call)| call.as_str()).collect();
+        write!(
+            text,
+            "{code}static void Run()\n{{\n    for (uint32_t block = 0; block < {blocks}; ++block) {{\n        pto::Reset();\n        \
+             Block(block, {blocks});\n{before}        {}\n{after}    }}\n}}\n",
+            calls.join(" "),
+        )
+        .unwrap();
     }
-    let entry = signature.split('(').next().unwrap_or_default();
-    let Runner { before, arguments, after, expected } = runner;
-    let code = format!(
-        "namespace {} {{\n{code}\nstatic void Run()\n{{\n{before}    const int64_t blocks = {};\n    for (int64_t block = 0; \
-         block < blocks; ++block) {{\n        pto::Reset();\n        {entry}({});\n    }}\n{after}}}\n}} // namespace\n\n",
-        case.name,
-        case.blocks,
-        arguments.join(", "),
-    );
-    Ok(Translation { name: case.name.clone(), profile: case.profile, code, expected })
+    text += "} // namespace\n\n";
+    Ok(Translation { name: case.name.clone(), profile: case.profile, code: text, expected })
 }
 
+/// The types of the pipes of a text.
+fn pipes(code: &str) -> Vec<String> {
+    let mut all: Vec<String> = code
+        .match_indices("TPipe<")
+        .filter_map(|(at, _)| Some(code[at..].split_once('>')?.0.to_string() + ">"))
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The argument for a parameter; files are read once for all blocks.
 fn argument(
     case: &Case,
     kernel: &Kernel,
-    value: ValueId,
+    parameter: &Parameter,
     file: &impl Fn(&str, &str) -> PathBuf,
     runner: &mut Runner,
-) -> Result<(), String> {
-    let id = kernel.name(value);
-    let input = case.inputs.get(id);
-    let variable = format!("a_{id}");
+) -> Result<String, String> {
+    let id = parameter.of.as_str();
+    let value = kernel.find(id).ok_or_else(|| format!("{id} is no value of the kernel"))?;
+    let (input, want) = (case.inputs.get(id), case.expected.get(id));
+    let (buffer, object) = (format!("b_{}", parameter.name), format!("a_{}", parameter.name));
+    let is_output = parameter.name == format!("{id}_out") && kernel.func().outputs.contains(&value);
+    if parameter.ty.ends_with('&') {
+        let ty = parameter.ty.trim_end_matches([' ', '&']);
+        writeln!(runner.before, "        {ty} {object};").unwrap();
+        if let Some(address) = parameter.address {
+            writeln!(runner.before, "        TASSIGN({object}, {address:#x});").unwrap();
+        }
+        let shape = input.map(|n| n.shape.clone());
+        if let (Need::Tile(t), false) = (kernel.need(value), is_output) {
+            let shape = shape.unwrap_or(vec![t.rows, t.cols]);
+            for (extent, axis, n) in [(t.v_row, "Row", shape.first()), (t.v_col, "Col", shape.last())] {
+                if extent == Extent::Dynamic {
+                    let n = n.copied().unwrap_or(0);
+                    writeln!(runner.before, "        {object}.SetValid{axis}({n});").unwrap();
+                }
+            }
+        }
+        let is_list = parameter.ty.starts_with("MrgSort");
+        if let (Some(npy), false, false) = (input, is_output, is_list) {
+            runner.input(&buffer, &file(id, "in"), &npy.bytes);
+            let load = if parameter.ty.starts_with("ConvTile") { "LoadConv" } else { "HostLoad" };
+            writeln!(runner.before, "        {load}({object}, {buffer});").unwrap();
+        }
+        if let Some(want) = want.filter(|_| is_output || kernel.func().outputs.contains(&value)) {
+            writeln!(runner.after, "        Buffer o_{object}(size_t{{{}}});", want.len()).unwrap();
+            match is_list {
+                true => {
+                    writeln!(runner.after, "        std::memcpy(o_{object}.bytes.data(), &{object}, sizeof {object});")
+                        .unwrap()
+                }
+                false => writeln!(runner.after, "        HostStore(o_{object}, {object});").unwrap(),
+            }
+            runner.output(&format!("o_{object}"), file(id, "out"), want);
+        }
+        return Ok(object);
+    }
+    if let Some(dim) = parameter.name.rsplit_once("_dim").filter(|_| parameter.name != legal(id)) {
+        let n = input.and_then(|n| n.shape.get(dim.1.parse::<usize>().ok()?)).ok_or("an extent is not known")?;
+        return Ok(n.to_string());
+    }
     match kernel.need(value) {
         Need::Scalar(ty) => {
             let text = case.scalars.get(id).cloned().ok_or("a scalar is not set")?;
-            runner.arguments.push(match ty {
+            Ok(match ty {
                 // Hexadecimal digits are the bits of a float.
                 ScalarType::Float(elem) if text.starts_with("0x") => format!("pto::FromBits<{}>({text})", elem.cpp()),
                 _ => text,
-            });
+            })
         }
-        Need::Buffer(_, dims) => {
-            let want = case.expected.get(id);
+        Need::Buffer(..) => {
             match (input, want) {
-                (Some(npy), _) => runner.input(&variable, &file(id, "in"), &npy.bytes),
+                (Some(npy), _) => runner.input(&buffer, &file(id, "in"), &npy.bytes),
                 (None, Some(want)) => {
-                    writeln!(runner.before, "    Buffer {variable}(size_t{{{}}});", want.len()).unwrap();
-                    runner.arguments.push(variable.clone());
+                    writeln!(runner.before, "        static Buffer {buffer}(size_t{{{}}});", want.len()).unwrap()
                 }
                 (None, None) => return Err(format!("{id} has no file")),
             }
-            let shape = input.map_or(&[][..], |n| &n.shape);
-            let unknown = dims.iter().flatten().zip(shape).filter(|(d, _)| d.is_none());
-            runner.arguments.extend(unknown.map(|(_, n)| n.to_string()));
             if let Some(want) = want {
-                runner.output(&variable, file(id, "out"), want);
+                runner.output(&buffer, file(id, "out"), want);
             }
+            Ok(buffer)
         }
-        Need::Tile(t) => {
-            match input {
-                Some(npy) => runner.input(&variable, &file(id, "in"), &npy.bytes),
-                None => runner.arguments.push("nullptr".into()),
-            }
-            let shape = input.map_or(vec![t.rows, t.cols], |n| n.shape.clone());
-            for (extent, n) in [(t.v_row, shape.first()), (t.v_col, shape.last())] {
-                if extent == Extent::Dynamic {
-                    runner.arguments.push(n.copied().unwrap_or(0).to_string());
-                }
-            }
-        }
-        Need::Conv(_) => runner.input(&variable, &file(id, "in"), &input.ok_or("a conv tile has no file")?.bytes),
-        _ => {}
+        _ => Err(format!("{id} is no argument that a file can be")),
     }
-    Ok(())
+}
+
+/// A name as the generator makes it.
+fn legal(name: &str) -> String {
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("v{name}") } else { name }
 }
 
 const HEAD: &str = r#"
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <thread>
 #include <vector>
 #include <pto/pto-inst.hpp>
 
@@ -240,15 +314,62 @@ struct Buffer {
     std::vector<unsigned char> bytes;
 };
 
+template <typename ConvT>
+void LoadConv(ConvT &tile, Buffer &buffer)
+{
+    std::memcpy(static_cast<void *>(tile.data()), buffer.bytes.data(), buffer.bytes.size());
+}
+
+void Block(uint32_t block, uint32_t blocks)
+{
+    pto::cpu_sim::set_execution_context(block, 0, 1);
+    pto::cpu_sim::pto_model::Current().blockCount = blocks;
+}
+
+// The cube core and two vector cores of a block.
+void OnCores(uint32_t block, uint32_t blocks, const std::function<void()> &cube, const std::function<void()> &vec)
+{
+    std::exception_ptr errors[3];
+    std::vector<std::thread> threads;
+    for (uint32_t core = 0; core < 3; ++core) {
+        threads.emplace_back([&, core] {
+            try {
+                pto::Reset();
+                pto::cpu_sim::set_execution_context(block, core == 2 ? 1 : 0, 2);
+                pto::cpu_sim::pto_model::Current().blockCount = blocks;
+                core == 0 ? cube() : vec();
+            } catch (...) {
+                errors[core] = std::current_exception();
+            }
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    for (const std::exception_ptr &error : errors) {
+        if (error) {
+            std::rethrow_exception(error);
+        }
+    }
+}
+
 "#;
 
-/// Compiles all kernels of a profile as one program and runs it; gives what went wrong.
+/// Programs compiled together: more take too much memory, fewer read the header more often.
+const TOGETHER: usize = 60;
+
+/// Compiles all kernels of a profile and runs them; gives what went wrong.
 fn compile_and_run(profile: Profile, translations: &[&Translation], scratch: &Path) -> Vec<String> {
+    let parts = translations.chunks(TOGETHER).enumerate();
+    parts.flat_map(|(n, part)| compile_part(profile, n, part, scratch)).collect()
+}
+
+fn compile_part(profile: Profile, part: usize, translations: &[&Translation], scratch: &Path) -> Vec<String> {
     let mut code = format!("#define PTO_PROFILE_{}\n{HEAD}", profile.name().to_uppercase());
     let mut calls = String::new();
     for t in translations {
         code += &t.code;
-        let catch = "catch (const pto::Error &e)";
+        let catch = "catch (const std::exception &e)";
         writeln!(
             calls,
             "    try {{ {0}::Run(); }} {catch} {{ std::fprintf(stderr, \"{0}: %s\\n\", e.what()); }}",
@@ -257,10 +378,13 @@ fn compile_and_run(profile: Profile, translations: &[&Translation], scratch: &Pa
         .unwrap();
     }
     write!(code, "int main()\n{{\n{calls}    return 0;\n}}\n").unwrap();
-    let (source, exe) = (scratch.join(format!("{profile}.cpp")), scratch.join(format!("{profile}.exe")));
+    let (source, exe) = (scratch.join(format!("{profile}{part}.cpp")), scratch.join(format!("{profile}{part}.exe")));
     std::fs::write(&source, code).unwrap();
-    let compiled = Command::new("g++")
-        .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I"])
+    let standard = std::env::var("TESSERA_EMIT_STD").unwrap_or_else(|_| "c++17".into());
+    let compiled = Command::new(std::env::var("TESSERA_EMIT_CXX").unwrap_or_else(|_| "g++".into()))
+        .arg(format!("-std={standard}"))
+        // A core's code is not in the text for the other kind, and what only it uses stays.
+        .args(["-D__CPU_SIM", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function", "-I"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"))
         .arg(&source)
         .arg(support::library())
@@ -370,8 +494,7 @@ fn what_cpp_cannot_say_is_refused() {
     let refused = |text: &str| {
         let program = Program::read(text, None);
         assert!(!program.check().iter().any(Diagnostic::is_error), "{:?}", program.check());
-        let kernel = program.entry().unwrap();
-        tessera_emit::cpp(program.module(), kernel.func(), program.profile()).unwrap_err().message
+        tessera_emit::build(program.module(), program.profile(), &Options::default()).unwrap_err().message
     };
     let wide = "func.func @k(%n: i64, %p: !pto.ptr<bf16>) {\n  %b = arith.sitofp %n : i64 to bf16\n  \
                 pto.store_scalar %b, %p[0] : !pto.ptr<bf16>, bf16\n  return\n}";

@@ -27,7 +27,7 @@ impl Parser<'_> {
         })
     }
 
-    fn constant(&mut self, results: &Results) -> Res<()> {
+    pub(super) fn constant(&mut self, results: &Results) -> Res<()> {
         let start = self.tok.span;
         if self.eat_word("dense") {
             return self.dense(results);
@@ -167,7 +167,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn flags(&mut self) -> Res<Vec<String>> {
+    pub(super) fn flags(&mut self) -> Res<Vec<String>> {
         self.expect(Tok::Less, "`<`")?;
         let mut out = Vec::new();
         while self.at(Tok::Word) {
@@ -181,7 +181,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    fn plain_operands(&mut self, count: usize) -> Res<Raws> {
+    pub(super) fn plain_operands(&mut self, count: usize) -> Res<Raws> {
         let mut out = Raws::new();
         for n in 0..count {
             if n > 0 {

@@ -2,14 +2,19 @@
 
 use super::attr::{Attr, Entry};
 use super::{Parser, Res};
+use crate::dialect::{Part, shape};
 use crate::sink::{did_you_mean, shown};
 use tessera_ir::OpAttrs;
 use tessera_isa::diag::{Diagnostic, nearest};
 use tessera_isa::inst::{AttrValue, Precision};
-use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind};
+use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind, Text};
 
 /// Attributes that later versions of the dialect call otherwise.
-const LATER: &[(&str, AttrName)] = &[("satmode", AttrName::SatMode), ("precisionType", AttrName::PrecisionMode)];
+const LATER: &[(&str, AttrName)] = &[
+    ("satmode", AttrName::SatMode),
+    ("precisionType", AttrName::PrecisionMode),
+    ("precisionType", AttrName::HighPrecision),
+];
 
 impl Parser<'_> {
     /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.
@@ -19,6 +24,13 @@ impl Parser<'_> {
         }
         let mut out = Box::<OpAttrs>::default();
         for mut entry in entries {
+            match known.iter().find(|name| name.name() == entry.key) {
+                Some(AttrName::Byte | AttrName::PipeId) => self.mark(Part::Attribute, &entry.key, entry.key_span),
+                Some(AttrName::Coalesce) if matches!(entry.value, Attr::Dialect(..)) => {
+                    self.mark(Part::Shape, shape::COALESCE, entry.key_span);
+                }
+                _ => {}
+            }
             // Later spellings (isa/today.md 1.1).
             let own = LATER.iter().find(|(later, own)| *later == entry.key && known.contains(own)).map(|(_, own)| *own);
             if let Some(own) = own {
@@ -27,11 +39,17 @@ impl Parser<'_> {
                     let _: Res<()> = self.fail("syntax-duplicate", entry.span(), text, "remove one of them");
                     continue;
                 }
+                self.mark(Part::Attribute, &entry.key, entry.key_span);
                 entry.key = own.name().to_string();
                 // Each instruction has its own word for the two.
-                if let (AttrName::PrecisionMode, Attr::Dialect(_, body)) = (own, &entry.value) {
-                    let word = if body.ends_with("high_precision") { Precision::High } else { Precision::Default };
-                    entry.value = Attr::Word(word.name().to_string());
+                if let Attr::Dialect(_, body) = &entry.value {
+                    let is_high = body.ends_with("high_precision");
+                    let word = if is_high { Precision::High } else { Precision::Default };
+                    match own {
+                        AttrName::PrecisionMode => entry.value = Attr::Word(word.name().to_string()),
+                        AttrName::HighPrecision => entry.value = Attr::Bool(is_high),
+                        _ => {}
+                    }
                 }
             }
             match known.iter().find(|name| name.name() == entry.key) {
@@ -68,6 +86,14 @@ impl Parser<'_> {
             return;
         }
         let names: Vec<&str> = known.iter().map(|a| a.name()).collect();
+        // What stands on an operation of a FIFO says how tiles go through it.
+        let is_fifo = Opcode::parse(op).is_some_and(|op| matches!(op.info().text, Text::Pipe(_)));
+        if is_fifo && !matches!(entry.key.as_str(), "loop_depth" | "postupdate" | "tail") {
+            let what = format!("{op} does not know the attribute {}, which may change what it does", shown(&entry.key));
+            let help = did_you_mean(&entry.key, names.iter().copied(), || format!("{op} has {}", names.join(", ")));
+            let _: Res<()> = self.fail("syntax-attribute", entry.span(), what, help);
+            return;
+        }
         let what = format!("{op} does not know the attribute {}, which is kept", shown(&entry.key));
         let help = did_you_mean(&entry.key, names.iter().copied(), || match names.as_slice() {
             [] => format!("{op} has no attributes"),

@@ -1,6 +1,7 @@
 //! Moving over tokens, and saying what is missing.
 
 use super::{Failed, MAX_DEPTH, Parser, Raw, RawArg, Raws, Res, TypeAt, Types};
+use crate::dialect::{Part, shape};
 use crate::lex::{MAX_TOKEN, Tok, Token};
 use crate::print::print_type;
 use crate::sink::shown;
@@ -318,10 +319,23 @@ impl<'a> Parser<'a> {
             Failed
         })?;
         self.has_strides |= piece.text.contains("strided<");
+        self.mark_type(piece.text, &ty, span);
         let id = self.module.types.intern(ty);
         self.types.insert(piece.text, id);
         self.remember_type(piece.text, id);
         Ok((id, span))
+    }
+
+    /// Notes spellings of types that some version lacks.
+    fn mark_type(&mut self, text: &str, ty: &Type, span: Span) {
+        if text.starts_with("memref") && matches!(ty, Type::Tile(_)) {
+            self.mark(Part::Shape, shape::MEMREF_TILE, span);
+        }
+        for name in text.split("!pto.").skip(1).map(|rest| rest.split([',', '>']).next().unwrap_or_default()) {
+            if name.starts_with(['f', 'h']) {
+                self.mark(Part::Type, &format!("!pto.{}", name.trim()), span);
+            }
+        }
     }
 
     fn remember_type(&mut self, text: &'a str, id: TypeId) {

@@ -4,10 +4,10 @@ use super::attr::Attr;
 use super::inst::{Signature, Written};
 use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types, UNKNOWN};
 use crate::sink::shown;
-use tessera_ir::{Arg, Def, LocId, Op, OpId, OpKind, ScalarType, TextForm, Type};
+use tessera_ir::{Arg, Def, LocId, Op, OpId, OpKind, ScalarType, TextForm, Type, TypeId};
 use tessera_isa::diag::Span;
 use tessera_isa::elem::Elem;
-use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape};
+use tessera_isa::ops::{Bind, Kind, Opcode, Role, Shape, Text};
 
 /// Aliases of locations name each other at most this deep.
 const MAX_ALIASES: usize = 16;
@@ -24,6 +24,9 @@ enum Lists {
     /// One for all tile operands, or none.
     Once,
 }
+
+/// The way out where a multi-buffer tile stands for one tile.
+const OF_MULTI: &str = "take a tile of it: %t = pto.multi_tile_get %m[%k]";
 
 /// The form that is written, and the way in which its signature lists types.
 type Chosen = (&'static Shape, Lists);
@@ -218,6 +221,11 @@ impl Parser<'_> {
             Kind::Counts => "a vector<4xi16>",
             Kind::Pipe => "a pipe",
         };
+        if self.raw_type(raw).is_some_and(|id| self.module.types.get(id).slots().is_some()) {
+            let text =
+                format!("{} of {opcode} is {wanted}, and {} is several", role.name(), shown(self.slice(raw.span)));
+            return self.fail("tile-multi", raw.span, text, OF_MULTI);
+        }
         let is = match raw.what {
             RawArg::Int(_) => "a literal".into(),
             RawArg::Name(_) => self.raw_type(raw).map_or("of no known type".into(), |id| self.type_text(id)),
@@ -317,6 +325,7 @@ impl Parser<'_> {
             let text = format!("the operation has {} results, and {names} names stand before `=`", types.len());
             return self.fail("operand-count", op.span, text, "write one name per result");
         }
+        self.check_multi(&op, types)?;
         let id = OpId(self.func.ops.len() as u32);
         op.loc = loc;
         for (n, ((name, span), ty)) in results.names.iter().zip(types).enumerate() {
@@ -326,6 +335,20 @@ impl Parser<'_> {
         self.check_order();
         self.func.push_op(self.block, op);
         Ok(())
+    }
+
+    /// A multi-buffer tile is no operand and no result of anything but its own operations (isa/today.md 5.2).
+    pub(super) fn check_multi(&mut self, op: &Op, types: &[TypeAt]) -> Res<()> {
+        let text = op.opcode().map(|opcode| opcode.info().text);
+        let is_multi = |id: TypeId| id != UNKNOWN && self.module.types.get(id).slots().is_some();
+        let operand = op.operands.iter().find(|o| o.arg.value().is_some_and(|v| is_multi(self.func.value(v).ty)));
+        let at = match (operand.filter(|_| text != Some(Text::Slot)), types.iter().find(|ty| is_multi(ty.0))) {
+            (Some(operand), _) => operand.span,
+            (_, Some(ty)) if text != Some(Text::Alloc) => ty.1,
+            _ => return Ok(()),
+        };
+        let what = format!("{} has a multi-buffer tile, which only multi_tile_get takes", op.kind.name());
+        self.fail("tile-multi", at, what, OF_MULTI)
     }
 
     /// Replaces aliases in locations once all of them are known.

@@ -6,6 +6,7 @@ use super::flow::set_types;
 use super::inst::{Signature, Written};
 use super::special::Draft;
 use super::{Parser, Raws, Res, Results, Types};
+use crate::dialect::Part;
 use crate::lex::Tok;
 use crate::sink::shown;
 use crate::words::{self, Pto};
@@ -140,6 +141,7 @@ impl Parser<'_> {
             return outcome;
         }
         if let Some(mnemonic) = name.strip_prefix("pto.") {
+            self.mark(Part::Operation, mnemonic, g.name_span);
             match words::pto(mnemonic) {
                 Some(Pto::Table(op)) if op.info().text != Text::Forms => {
                     return self.generic_special(results, op, g);
@@ -314,7 +316,7 @@ impl Parser<'_> {
                 }
                 _ if g.operands.is_empty() => SmallVec::new(),
                 _ => {
-                    let text = "alloc_tile's operands have no operandSegmentSizes";
+                    let text = format!("{op}'s operands have no operandSegmentSizes");
                     let help = "add <{operandSegmentSizes = array<i32: addr, valid_row, valid_col>}>";
                     return self.fail("syntax-attribute", g.name_span, text, help);
                 }
@@ -326,6 +328,7 @@ impl Parser<'_> {
                 let counts = [3, 5].into_iter().find(|n| *n == g.operands.len()).unwrap_or(3);
                 all.into_iter().take(counts).collect()
             }
+            Text::Slot => SmallVec::from_slice(&[Role::Src, Role::Index]),
             Text::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
             Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar | Text::Dim => {
                 let rest = g.operands.iter().skip(1).map(|_| Role::Number);

@@ -2,13 +2,15 @@
 
 use super::attr::{Attr, Entry, unquote};
 use super::flow::set_types;
-use super::{Failed, Parser, Raw, Raws, Res, Results, TypeAt, Types};
+use super::{Failed, Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types};
+use crate::dialect::{Part, shape};
 use crate::lex::Tok;
 use crate::sink::shown;
 use tessera_ir::{LocId, Op, OpKind, TextForm};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role, fill_of};
 use tessera_isa::sem::Sem;
+use tessera_isa::tile::Loc;
 
 /// The types of an SSA or assembly instruction.
 #[derive(Debug, Default)]
@@ -64,7 +66,15 @@ impl Parser<'_> {
             self.module.types.get(id).tile().map(|tile| [tile.rows, tile.cols])
         };
         let ends = extents(written.ins.first()).zip(extents(written.outs.iter().flatten().next()));
-        let op = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
+        let fills = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
+        if fills != op {
+            self.mark(Part::Shape, shape::EXPANDING, results.start);
+        }
+        // A tile that is padded onto itself is padded in place (isa/today.md 6.3).
+        let name = |raw: Option<&Raw>| raw.map(|raw| raw.what).filter(|what| matches!(what, RawArg::Name(_)));
+        let src = name(written.ins.first());
+        let is_in_place = src.is_some() && src == name(written.outs.iter().flatten().next());
+        let op = if fills == Opcode::Tfillpad && is_in_place { Opcode::TfillpadInplace } else { fills };
         self.build(results, op, form, &mut written)
     }
 
@@ -105,12 +115,24 @@ impl Parser<'_> {
             w.ins.insert(w.ins.len().min(1), raw);
             return Ok(by_column);
         }
+        // `tmov ins(%e, %tmp : S, T)`: exponents go through a second tile in Vec (isa/today.md 6.5).
+        let in_vec = |raw: &Raw| {
+            let tile = self.raw_type(raw).and_then(|id| self.module.types.get(id).tile());
+            tile.is_some_and(|tile| tile.loc == Loc::Vec)
+        };
+        if let (Some(staged), [first, second]) = (op.along(""), w.ins.as_slice())
+            && in_vec(first)
+            && in_vec(second)
+        {
+            return Ok(staged);
+        }
         // `tmov ins(%s, %f : S, F)`: a second tile is one of parameters.
         if let [_, second] = w.ins.as_slice()
             && !op.shapes().iter().any(|s| matches!(s.ins.as_slice(), [_, role] if role.kind() == Kind::Tile))
             && self.raw_type(second).is_some_and(|id| self.module.types.get(id).is_tile())
             && let Some(by_column) = by_column().filter(|_| w.outs.is_some())
         {
+            self.mark(Part::Word, "fp", second.span);
             return Ok(by_column);
         }
         let Some(Entry { value: Attr::Str(word), value_span, .. }) = axis else {
@@ -132,11 +154,13 @@ impl Parser<'_> {
             let key = match self.tok.kind {
                 Tok::Word if matches!(self.here(), "fp" | "pre_quant") => self.here().to_string(),
                 Tok::Word if self.here() == "no_tmp" => {
+                    self.mark(Part::Word, "no_tmp", key_span);
                     self.bump();
                     continue;
                 }
                 _ => return Ok(()),
             };
+            self.mark(Part::Word, &key, key_span);
             self.bump();
             let start = self.tok.span;
             let mut raw = self.operand()?;
@@ -222,6 +246,7 @@ impl Parser<'_> {
             }
             if let (Tok::Str, Some(entries)) = (self.tok.kind, &mut entries) {
                 let span = self.bump().span;
+                self.mark(Part::Shape, shape::AXIS, span);
                 let value = Attr::Str(unquote(self.slice(span)));
                 entries.push(Entry { key: "axis".into(), key_span: span, value, value_span: span });
                 break;

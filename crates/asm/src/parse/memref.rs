@@ -386,7 +386,14 @@ impl Parser<'_> {
     }
 
     /// An operation that the statement needs before its own.
-    fn emit(&mut self, results: &Results, kind: OpKind, operands: &[Operand], ty: TypeId, what: &str) -> ValueId {
+    pub(super) fn emit(
+        &mut self,
+        results: &Results,
+        kind: OpKind,
+        operands: &[Operand],
+        ty: TypeId,
+        what: &str,
+    ) -> ValueId {
         let (name, span) = self.beside(results, what);
         let id = OpId(self.func.ops.len() as u32);
         let mut op = Op::new(kind, TextForm::Ssa, results.start.to(self.prev));

@@ -27,7 +27,7 @@ struct Head {
 /// Whether an attribute of an inner module holds for its functions (isa/structure.md 3). The target is the whole
 /// file's.
 fn is_inherited(key: &str) -> bool {
-    key.starts_with("pto.") && !matches!(key, "pto.target_arch" | "pto.device-spec" | "pto.device_spec")
+    key.starts_with("pto.") && !matches!(key, "pto.target_arch" | "pto.device-spec" | "pto.device_spec" | "pto.dialect")
 }
 
 impl Parser<'_> {
@@ -77,6 +77,7 @@ impl Parser<'_> {
             func.core = kind_of(&func.attrs).or(whole);
         }
         self.close_locs();
+        self.finish_dialect();
     }
 
     fn mixed(&mut self, at: Span, listing: Span) {
@@ -289,6 +290,24 @@ impl Parser<'_> {
                         self.module.attrs.push((entry.key, value));
                     }
                 }
+                ("pto.dialect", Attr::Str(text)) => {
+                    if self.given_dialect.is_none() && self.stated.is_none() {
+                        self.state_dialect(text, Some(entry.value_span));
+                    }
+                    self.module.attrs.push((entry.key, value));
+                }
+                ("pto.dialect", _) => {
+                    let text = format!("pto.dialect is a string, and {} is written", shown(&value));
+                    let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write \"0.60\"");
+                }
+                ("pto.level", Attr::Int(level @ 1..=3, _)) => {
+                    self.module.level = Some(*level as u8);
+                    self.module.attrs.push((entry.key, value));
+                }
+                ("pto.level", _) => {
+                    let text = format!("pto.level is 1, 2 or 3, and {} is written", shown(&value));
+                    let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write pto.level = 3");
+                }
                 ("pto.target_arch", _) => {
                     let text = format!("pto.target_arch is a string, and {} is written", shown(&value));
                     let _: Res<()> = self.fail("syntax-attribute", entry.value_span, text, "write \"a5\"");
@@ -426,6 +445,11 @@ impl Parser<'_> {
         self.func.attrs.extend(self.inherited.iter().filter(own).cloned());
         self.func.attrs.extend(head.inner.iter().cloned());
         for (n, (name, at, ty, loc)) in head.args.iter().enumerate() {
+            if self.module.types.get(ty.0).slots().is_some() {
+                let text = format!("%{} is a multi-buffer tile, which is no argument", self.module.names.text(*name));
+                let help = "allocate it in the function, or hand a tile of it on";
+                let _: Res<()> = self.fail("tile-multi", ty.1, text, help);
+            }
             let value = self.define(*name, *ty, Def::Arg(n as u32), *at);
             self.func.arg_locs.extend(loc.map(|loc| (value, loc)));
             self.func.args.push(value);
@@ -447,6 +471,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn end_function(&mut self) {
+        self.name_spliced();
         let placeholder = Func::new(self.func.name, Span::default());
         self.module.funcs.push(std::mem::replace(&mut self.func, placeholder));
         self.trivia.block_ends.push(std::mem::take(&mut self.block_ends));

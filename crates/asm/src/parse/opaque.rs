@@ -7,7 +7,7 @@ use crate::lex::Tok;
 use crate::print::print_type;
 use tessera_ir::{BlockId, LocId, Op, OpKind, ScalarType, StackSlots, TextForm, Type};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Opcode, Role};
+use tessera_isa::ops::{IdArray, Opcode, Role, UNKNOWN_OP};
 use tessera_isa::sem::{Fifo, Sem};
 
 impl Parser<'_> {
@@ -45,10 +45,9 @@ impl Parser<'_> {
             // Words behind the operands are the operation's, but a location is not, nor the next statement.
             let at_location = self.at_location();
             let starts = self.tok.first && (self.starts_statement() || self.at_next_statement());
+            let is_region = matches!(name, "vecscope" | "strict_vecscope" | "section.simt") || self.opens_region(name);
             match self.tok.kind {
-                Tok::LBrace if matches!(name, "vecscope" | "strict_vecscope" | "section.simt" | "fusion_region") => {
-                    self.skip_region()?
-                }
+                Tok::LBrace if is_region => self.skip_region()?,
                 Tok::LBrace => self.attributes(&mut entries)?,
                 Tok::LParen => {
                     self.labelled(&mut raws)?;
@@ -87,7 +86,7 @@ impl Parser<'_> {
                         raws.iter_mut().enumerate().filter(|(n, raw)| raw.ty.is_none() && !places.contains(n));
                     untyped.zip(&given).for_each(|((_, raw), ty)| raw.ty = Some(*ty));
                     // The type of what is made stands alone; extents are numbers.
-                    if raws.is_empty() || name == "alloc_multi_tile" {
+                    if raws.is_empty() {
                         raws.iter_mut().for_each(|raw| raw.ty = None);
                         types = given;
                     }
@@ -277,6 +276,12 @@ impl Parser<'_> {
             }
             p.attr().map(|_| ())
         })
+    }
+
+    /// Whether the brace of an operation that is not known opens a region and no dictionary.
+    fn opens_region(&mut self, name: &str) -> bool {
+        let next = self.second();
+        name == UNKNOWN_OP && (next.first || matches!(next.kind, Tok::Percent | Tok::Caret))
     }
 
     /// Skips statements below the tile level, which are not read.

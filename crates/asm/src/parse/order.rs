@@ -3,13 +3,15 @@
 use super::attr::{Attr, unquote};
 use super::special::Draft;
 use super::{Parser, Res};
+use crate::dialect::{Part, shape};
 use crate::lex::Tok;
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Opcode, Order, Role};
+use tessera_isa::sem::Sem;
 
 impl Parser<'_> {
     /// `[<PIPE_V>, <EVENT_ID0>]`, `<PIPE_ALL>`, quoted words, or events, also as `ins(%e : T)`; order makes no difference to
     /// results.
-    pub(super) fn synchronisation(&mut self, draft: &mut Draft) -> Res<()> {
+    pub(super) fn synchronisation(&mut self, draft: &mut Draft, opcode: Opcode) -> Res<()> {
         let is_group = self.at_word("ins") && self.second().kind == Tok::LParen;
         let group = is_group.then(|| [self.bump(), self.bump()][1].span);
         let (mut open, mut last) = (0u32, Tok::Comma);
@@ -28,7 +30,13 @@ impl Parser<'_> {
                 Tok::Word | Tok::Int if open > 0 || (self.at(Tok::Int) && !self.tok.first) => {
                     draft.words.push(self.here().to_string())
                 }
-                Tok::Str if !self.tok.first || open > 0 => draft.words.push(unquote(self.here())),
+                Tok::Str if !self.tok.first || open > 0 => {
+                    // Tokens of buffers quote their pipes in one version, flags too in others.
+                    let span = self.tok.span;
+                    let is_buffer = matches!(opcode.info().sem, Sem::Orders(Order::Take | Order::Release));
+                    self.mark(Part::Shape, if is_buffer { shape::BUFFER_MODE } else { shape::QUOTED_FLAG }, span);
+                    draft.words.push(unquote(self.here()));
+                }
                 Tok::Hash if !self.tok.first => {
                     if let Attr::Dialect(_, body) = self.attr()? {
                         draft.words.push(body.trim_matches(['<', '>', '"']).to_string());

@@ -6,6 +6,7 @@ use super::attr::{Attr, Entry};
 use super::flow::set_types;
 use super::names::rank_of;
 use super::{Parser, Raw, RawArg, Raws, Res, Results, TypeAt, Types};
+use crate::dialect::{Part, shape};
 use crate::lex::Tok;
 use crate::print::print_type;
 use crate::sink::shown;
@@ -37,6 +38,16 @@ impl Parser<'_> {
             Text::Assign => self.tassign(&mut draft, results)?,
             Text::SetValid => self.set_validshape(&mut draft)?,
             Text::Subset => self.subset(&mut draft)?,
+            Text::Slot => {
+                self.plays(&mut draft, Role::Src)?;
+                let at = self.list()?;
+                let [index] = at.as_slice() else {
+                    let text = format!("multi_tile_get takes one slot, and {} numbers are written", at.len());
+                    return self.fail("operand-count", self.prev, text, "write %m[%k]");
+                };
+                draft.operands.push((Role::Index, *index));
+                self.first_and_result(&mut draft)?;
+            }
             Text::MakeView => {
                 self.two_lists(&mut draft, ["shape", "strides"])?;
                 self.result_type(&mut draft, "`:` and the view's type")?;
@@ -86,7 +97,7 @@ impl Parser<'_> {
             Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
             Text::Attributes | Text::Ignored => {}
             _ => {
-                self.synchronisation(&mut draft)?;
+                self.synchronisation(&mut draft, opcode)?;
                 // A token of another core is no value.
                 if matches!(opcode.info().sem, Sem::Orders(Order::CoreSet | Order::CoreWait)) {
                     draft.types.clear();
@@ -131,7 +142,8 @@ impl Parser<'_> {
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
                 // Events take any role; they have no effect here. An operand that is synchronised, or given the
                 // address of the flags, may be anything (sync.md 2, isa/today.md 3).
-                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events));
+                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events))
+                    || info.text == Text::Slot && ty.slots().is_some();
                 if !ty.plays(*role) && *ty != Type::Event && !any {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));
                     let text = format!("{role} of {opcode} cannot be {written}, which is {}", print_type(ty));
@@ -139,6 +151,9 @@ impl Parser<'_> {
                 }
             }
             op.operands.push(operand);
+        }
+        if info.text == Text::Slot {
+            self.slot_extents(&mut op);
         }
         op.attrs = if info.text == Text::Ignored {
             self.keep_words(&mut draft);
@@ -152,6 +167,14 @@ impl Parser<'_> {
             attrs.sizes = draft.sizes;
         }
         self.finish(op, results, &draft.types, loc)
+    }
+
+    /// A slot has the valid extents that its multi-buffer tile was allocated with.
+    fn slot_extents(&mut self, op: &mut Op) {
+        let tiles = op.operand(Role::Src).and_then(|o| o.arg.value()).map(|tiles| self.func.value(tiles).def);
+        let Some(Def::Result(alloc, _)) = tiles else { return };
+        let given = [Role::ValidRow, Role::ValidCol].into_iter().filter_map(|role| self.func.op(alloc).operand(role));
+        op.operands.extend(given.copied());
     }
 
     /// `tensor_view<2xf32>` with two numbers in each list says its rank (isa/structure.md 2).
@@ -340,6 +363,9 @@ impl Parser<'_> {
         set_types(draft.operands.iter_mut().map(|(_, raw)| raw), &smallvec![from]);
         self.write_rank(draft);
         let written = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
+        if written.is_none() {
+            self.mark(Part::Shape, shape::UNTYPED_PARTITION, from.1);
+        }
         let numbers: Vec<Raw> =
             draft.operands.iter().filter(|(r, _)| *r == Role::Number).map(|(_, raw)| *raw).collect();
         let rank = numbers.len() / 2;

@@ -14,9 +14,30 @@ impl Parser<'_> {
         let of = |role: Role| draft.operands.iter().find(|(r, _)| *r == role).map(|(_, raw)| raw);
         let known = |role: Role| of(role).and_then(|raw| self.raw_type(raw));
         match (opcode.info().text, result) {
-            (Text::Alloc, Some(ty)) if !self.module.types.get(ty.0).is_tile() => {
-                let text = format!("{} is no tile type", self.type_text(ty.0));
-                self.fail("type-mismatch", ty.1, text, "write a tile type")
+            (Text::Alloc, Some(ty)) => {
+                let made = self.module.types.get(ty.0);
+                let (is_right, what) = match opcode {
+                    Opcode::AllocMultiTile => (made.slots().is_some(), "multi-buffer tile"),
+                    _ => (made.plays(Role::Tile), "tile"),
+                };
+                if is_right {
+                    return Ok(());
+                }
+                let text = format!("{} is no {what} type", self.type_text(ty.0));
+                self.fail("type-mismatch", ty.1, text, format!("write a {what} type"))
+            }
+            (Text::Slot, Some(ty)) => {
+                let slot = known(Role::Src).and_then(|id| self.module.types.get(id).slots());
+                let Some((slot, _)) = slot else {
+                    let text = "multi_tile_get takes a multi-buffer tile";
+                    return self.fail("tile-multi", start.to(self.prev), text, "make it with pto.alloc_multi_tile");
+                };
+                let slot = Type::Tile(*slot);
+                if slot.same(self.module.types.get(ty.0), self.profile()) {
+                    return Ok(());
+                }
+                let text = format!("a slot is {}, and {} is written", print_type(&slot), self.type_text(ty.0));
+                self.fail("type-mismatch", ty.1, text, "write the type of a slot")
             }
             (Text::Assign | Text::AddPtr, Some(ty)) => {
                 self.same_types(opcode, known(Role::Tile).or_else(|| known(Role::Global)), ty)

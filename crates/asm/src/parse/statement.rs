@@ -2,13 +2,14 @@
 
 use super::suffix::suffixed;
 use super::{Failed, Parser, Res, Results};
+use crate::dialect::Part;
 use crate::lex::Tok;
 use crate::sink::{did_you_mean, shown};
 use crate::words::{self, Pto};
 use smallvec::SmallVec;
 use tessera_ir::TextForm;
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Opcode, Text};
+use tessera_isa::ops::{IdArray, Opcode, Text, UNKNOWN_OP};
 
 /// Words that stand inside of a statement, also at the start of a line.
 const CONTINUES: &str = "ins outs init loc to step iter_args else do attributes shape strides offsets sizes \
@@ -191,12 +192,24 @@ impl Parser<'_> {
         }
         let word = self.here();
         let span = self.tok.span;
+        // The old use of the word, on a view (isa/today.md 5.1).
+        let is_view = word == "pto.subview" && !self.is_window();
+        let mnemonic = word.strip_prefix("pto.").or_else(|| words::pto(word).map(|_| word));
+        if let Some(mnemonic) = mnemonic.filter(|_| !is_view) {
+            self.mark(Part::Operation, mnemonic, span);
+        }
         if let Some(outcome) = self.memref(results, word) {
             return outcome;
         }
         if matches!(word, "pto.section.cube" | "pto.section.vector" | "pto.section_cube" | "pto.section_vector") {
             let section = word.replace("pto.section_", "pto.section.");
             return self.section(results, section.trim_start_matches("pto."));
+        }
+        if let Some(outcome) = self.pto_scalar(results, word) {
+            return outcome;
+        }
+        if matches!(word, "scf.execute_region" | "pto.fusion_region") {
+            return self.spliced(results, word == "pto.fusion_region");
         }
         if let Some(outcome) = self.micro(results, word) {
             return outcome;
@@ -222,7 +235,24 @@ impl Parser<'_> {
             self.bump();
             return self.pto(results, known, TextForm::Asm);
         }
-        self.unknown_op(word, span)
+        // One of the pto dialect is kept as it is written, so that the rest of the program can be looked at.
+        let Err(Failed) = self.unknown_op::<()>(word, span) else { return Ok(()) };
+        if !word.starts_with("pto.") || self.lex.listing {
+            return Err(Failed);
+        }
+        self.bump();
+        let told = self.sink.list.len();
+        let outcome = self.opaque(results, UNKNOWN_OP);
+        // What is wrong with the text of an operation that does not exist is no news.
+        self.sink.forget(told);
+        outcome
+    }
+
+    /// Whether a window of a tile follows, `%t[…]`, and not one of a view.
+    fn is_window(&self) -> bool {
+        let rest = self.text.get(self.tok.span.end as usize..).unwrap_or_default();
+        let name = rest.trim_start().trim_start_matches('%');
+        name.trim_start_matches(|c: char| crate::lex::is_word(c as u8)).trim_start().starts_with('[')
     }
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {

@@ -61,13 +61,19 @@ impl Printer<'_> {
             if group.is_empty() {
                 continue;
             }
-            // A parameter of a store has its type beside it.
-            let apart = group
+            let clause = self.clause(op).filter(|_| word == "ins" && opcode.is_some());
+            let plain: SmallVec<[Operand; 8]> =
+                group.iter().filter(|o| clause.is_none_or(|(_, other)| o.role != other.role)).copied().collect();
+            // A parameter of a store has its type beside it, and that of a move.
+            let apart = plain
                 .iter()
                 .position(|o| o.role == Role::Quant)
-                .filter(|n| *n + 1 == group.len() && op.dsts().is_empty() && word == "ins");
-            let (group, quant) = group.split_at(apart.unwrap_or(group.len()));
+                .filter(|n| *n + 1 == plain.len() && word == "ins" && opcode.is_some_and(|o| self.pairs_types(op, o)));
+            let (group, quant) = plain.split_at(apart.unwrap_or(plain.len()));
             write!(self, " {word}(").operands(group);
+            if word == "ins" && opcode.is_some() && self.has_no_scratch(op) {
+                self.text(" no_tmp");
+            }
             if let Some(opcode) = opcode.filter(|_| word == "ins") {
                 let has_pattern = op.known_attrs().get(AttrName::MaskPattern).is_some();
                 if self.known_attrs_after(op, opcode, true, if has_pattern { ", {" } else { " {" }) {
@@ -78,12 +84,25 @@ impl Printer<'_> {
             if !quant.is_empty() {
                 self.text(", ").operands(quant).text(" : ").operand_types(quant);
             }
-            if let Some((_, axis)) = opcode.filter(|_| word == "ins").and_then(|opcode| opcode.info().axis) {
+            if let Some((clause, operand)) = clause {
+                let of_move = opcode.is_some_and(|o| o.mnemonic().starts_with("tmov"));
+                self.text(if of_move { ", " } else { " " });
+                if !of_move {
+                    write!(self, "{clause} ");
+                }
+                self.arg(operand.arg).text(" : ").arg_type(operand.arg);
+            }
+            if let Some(axis) = opcode.filter(|_| word == "ins").and_then(|opcode| self.mask_axis(op, opcode)) {
                 write!(self, ", \"{axis}\"");
             }
             self.text(")");
         }
         self
+    }
+
+    /// Whether a scalar parameter has its type beside it, `ins(%s : S, %q : i64)`.
+    fn pairs_types(&self, op: &Op, opcode: Opcode) -> bool {
+        op.dsts().is_empty() || opcode == Opcode::Tmov
     }
 
     fn init(&mut self, rest: &[Operand], first: bool) -> &mut Self {
@@ -175,16 +194,9 @@ impl Printer<'_> {
             if inside != (name.info().inside_ins && op.form == TextForm::Dps) {
                 continue;
             }
-            let alone = |role: Role| op.operand(role).is_none();
-            // A word that the attribute does not have is among the others, as it was written.
-            let is_said = |value: &AttrValue| {
-                let is_default = name.info().beside.is_some_and(alone) && name.info().default == Some(*value);
-                !is_default && *value != AttrValue::FOREIGN
-            };
             let named = || op.attrs.as_deref()?.names.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone());
-            let known = op.known_attrs().get(*name).filter(is_said).map(|value| attr_text(name.info().kind, value));
-            if let Some(value) = known.or_else(named) {
-                write!(self, "{}{name} = {value}", if any { ", " } else { open });
+            if let Some((key, value)) = self.known_attr(op, *name).or_else(|| Some((name.name(), named()?))) {
+                write!(self, "{}{key} = {value}", if any { ", " } else { open });
                 any = true;
             }
         }
@@ -193,10 +205,15 @@ impl Printer<'_> {
 
     /// A PTO instruction outside the table.
     pub(super) fn other(&mut self, op: &Op, name: &str) -> &mut Self {
+        let spelled = crate::dialect::operation(name).filter(|known| !known.spelling.is_in(self.dialect));
+        let spelled = spelled.and_then(|known| known.same).unwrap_or(name);
         if let Some(text) = op.attrs.as_deref().and_then(|a| a.words.first()) {
-            return self.text(text);
+            return match text.strip_prefix("pto.").and_then(|rest| rest.strip_prefix(name)) {
+                Some(rest) => self.text("pto.").text(spelled).text(rest),
+                None => self.text(text),
+            };
         }
-        write!(self, "pto.{name}");
+        write!(self, "pto.{spelled}");
         if op.form == TextForm::Dps {
             let split = op.operands.iter().position(|o| o.role.is_dst()).unwrap_or(op.operands.len());
             let (ins, outs) = op.operands.split_at(split);
@@ -210,7 +227,7 @@ impl Printer<'_> {
     }
 }
 
-fn attr_text(kind: AttrKind, value: AttrValue) -> String {
+pub(super) fn attr_text(kind: AttrKind, value: AttrValue) -> String {
     match (kind, value) {
         (AttrKind::Word { list, spelling, .. }, AttrValue::Word(n)) => {
             spelling.spell(list.get(usize::from(n)).map_or("", |w| w.name))

@@ -28,6 +28,7 @@ impl Printer<'_> {
                 Item::Word(word) if call.row.args.iter().any(|arg| arg.kind == Kind::Word && arg.name == "mode") => {
                     self.text(word)
                 }
+                Item::Word(word) if call.row.text.contains("<PIPE_") => write!(self, "<{word}>"),
                 Item::Word(word) => write!(self, "\"{word}\""),
                 Item::Group(name, items) => {
                     self.text(name).text("(");

@@ -1,6 +1,6 @@
 //! Modules, functions, listings and blocks.
 
-use super::{Printer, TILE};
+use super::{DIALECT, Printer, has_ids};
 use tessera_ir::{BlockId, Func};
 use tessera_isa::profile::Profile;
 
@@ -22,6 +22,7 @@ impl<'a> Printer<'a> {
         }
         for (n, func) in self.module.funcs.iter().enumerate() {
             self.func = func;
+            self.has_ids = has_ids(func);
             self.func_index = n;
             if self.module.is_listing {
                 self.block(func.body);
@@ -56,14 +57,17 @@ impl<'a> Printer<'a> {
                 self.lead(span.start);
             }
             write!(self, "!{name} = ");
-            super::types::write_type(&mut self.out, self.module.types.get(*id), TILE);
+            self.write_type(*id);
             let next = aliases.get(n + 1).map_or(start, |(_, _, s)| s.start.min(start));
             self.end_line(if above { next } else { 0 });
         }
     }
 
     fn module_attrs(&mut self) {
-        let attrs: Vec<_> = self.module.attrs.iter().filter(|(key, _)| key != "sym_name").collect();
+        let version = (DIALECT.to_string(), format!("\"{}\"", self.dialect));
+        let added = (!self.is_stated && self.must_state()).then_some(&version);
+        let others = self.module.attrs.iter().filter(|(key, _)| key != "sym_name");
+        let attrs: Vec<_> = others.map(|attr| if attr.0 == DIALECT { &version } else { attr }).chain(added).collect();
         // A device name says the profile too, as long as it is the same one.
         let says = |key: &str, value: &str| match key {
             "pto.target_arch" => true,
@@ -80,7 +84,7 @@ impl<'a> Printer<'a> {
         if let Some((profile, _)) = target {
             write!(self, "pto.target_arch = \"{profile}\"").text(if attrs.is_empty() { "" } else { ", " });
         }
-        self.list(attrs, |p, (key, value)| p.attr(key, value)).text("}");
+        self.list(attrs, |p, (key, value): &(String, String)| p.attr(key, value)).text("}");
     }
 
     fn function(&mut self, func: &'a Func, next: u32) {

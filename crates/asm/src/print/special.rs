@@ -1,6 +1,7 @@
 //! Instructions whose text has a shape of its own (syntax.md 4).
 
 use super::{Printer, is_bare};
+use crate::dialect;
 use tessera_ir::{Arg, Op, Operand, ScalarType, Sign, Type};
 use tessera_isa::ops::{Opcode, PipeText, Role, Text};
 use tessera_isa::sem::{Fifo, Sem};
@@ -31,7 +32,14 @@ impl Printer<'_> {
                 if !valid.is_empty() {
                     self.text(" valid [").operands(valid).text("]");
                 }
-                self.attrs(op, opcode).first_and_result(op)
+                self.attrs(op, opcode);
+                let is_old = dialect::operation(self.mnemonic(op, opcode)).is_some_and(|k| k.spelling.gone.is_some());
+                if is_old { self.first_type(op) } else { self.first_and_result(op) }
+            }
+            // The valid extents are the allocation's.
+            Text::Slot => {
+                let written = op.operands.get(..2).unwrap_or(&op.operands);
+                self.element(written).attrs(op, opcode).first_and_result(op)
             }
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),
@@ -171,6 +179,9 @@ impl Printer<'_> {
             for operand in &op.operands {
                 self.text(", ").arg(operand.arg);
             }
+            if self.core_flag(op).is_some() {
+                return self;
+            }
             return self.attrs(op, opcode);
         }
         // A computed id stands beside the words (sync.md 2).
@@ -187,9 +198,15 @@ impl Printer<'_> {
                 write!(self, "[{}, {}, <{id}>]", class(from), class(to));
                 return self.attrs(op, opcode);
             }
-            (Opcode::GetBuf | Opcode::RlsBuf, [pipe, id]) if is_class(pipe) && plain(id) && op.operands.is_empty() => {
-                write!(self, "[{}, {id}]", class(pipe));
-                return self.attrs(op, opcode);
+            (Opcode::GetBuf | Opcode::RlsBuf, [pipe, id, mode @ ..])
+                if is_class(pipe) && plain(id) && op.operands.is_empty() && mode.len() < 2 =>
+            {
+                write!(self, "[{}, {id}", class(pipe));
+                // The mode means nothing (isa/today.md 8.2).
+                if self.is_later() {
+                    write!(self, ", {}", mode.first().map_or("0", String::as_str));
+                }
+                return self.text("]").attrs(op, opcode);
             }
             // `barrier_sync` takes a class, `barrier` a pipe.
             (Opcode::Barrier, [word]) if is_class(word) => {

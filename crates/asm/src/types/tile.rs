@@ -2,6 +2,7 @@
 
 use super::{Piece, Res, dims, elem, fault, fault_of, number};
 use crate::sink::{did_you_mean, shown};
+use tessera_ir::Type;
 use tessera_isa::diag::{Span, nearest};
 use tessera_isa::elem::Elem;
 use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
@@ -103,14 +104,35 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
     if is_paired { in_elements(body, tile) } else { Ok(tile) }
 }
 
+/// `vec, 16x64xf32[, fields], count=2`, or a tile type and the count (isa/today.md 5.2).
+pub(super) fn multi(body: Piece<'_>, fields: &mut Fields) -> Res<Type> {
+    let items = body.items();
+    let count = items.last().and_then(|item| Some((*item, item.key_value().filter(|(key, _)| key.text == "count")?.1)));
+    let (Some((item, value)), [_, _, ..]) = (count, items.as_slice()) else {
+        let what = "a multi-buffer tile has a number of slots";
+        return fault(body, what, "write it last, as in vec, 16x64xf32, count=2");
+    };
+    let before = (item.start - body.start) as usize;
+    let slot = Piece { text: body.text.get(..before).unwrap_or_default().trim_end().trim_end_matches(','), ..body };
+    let slot = slot.trim();
+    let inner = ["!pto.tile_buf<", "!pto.tile<"].into_iter().find_map(|open| slot.inside(open, ">"));
+    let tile = parse(inner.unwrap_or(slot), fields)?;
+    let count = number(value)?;
+    if !(2..=16).contains(&count) {
+        let what = format!("a multi-buffer tile of {count} slots does not exist");
+        return fault_of("tile-multi", item, what, "write count=2 to count=16");
+    }
+    if tile.compact == Compact::RowPlusOne {
+        let what = "the slots of a multi-buffer tile lie one after the other, and row_plus_one leaves a row between";
+        return fault_of("tile-multi", slot, what, "leave compact out");
+    }
+    Ok(Type::Multi(tile, count))
+}
+
 /// The type of a tile whose extents count pairs, in elements: along columns in ND, NZ and ZZ, else along rows
 /// (isa/today.md 2).
 fn in_elements(body: Piece<'_>, mut tile: TileType) -> Res<TileType> {
-    let by_rows = match (tile.slayout, tile.blayout) {
-        (Some(SLayout::ColMajor), _) => true,
-        (Some(SLayout::RowMajor), _) => false,
-        (_, blayout) => blayout == Some(BLayout::ColMajor),
-    };
+    let by_rows = tile.packs_rows();
     let (declared, valid) = if by_rows { (&mut tile.rows, &mut tile.v_row) } else { (&mut tile.cols, &mut tile.v_col) };
     *declared = declared.saturating_mul(2);
     match valid {

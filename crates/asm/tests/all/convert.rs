@@ -91,23 +91,23 @@ pto.ttrans ins(%s : !pto.tile_buf<16x16xf32>) outs(%d : !pto.tile_buf<16x16xf32>
 fn loaded_contents_become_init_and_back() {
     let dps = "\
 func.func @k(%p: memref<16x16xf32>, %q: memref<4x8xf32>, %r: index) {
-  %s = pto.alloc_tile : !pto.tile_buf<4x8xf32>
-  %d = pto.alloc_tile : !pto.tile_buf<16x16xf32>
-  pto.tload ins(%q : memref<4x8xf32>) outs(%s : !pto.tile_buf<4x8xf32>)
-  pto.tload ins(%p : memref<16x16xf32>) outs(%d : !pto.tile_buf<16x16xf32>)
-  pto.tinsert ins(%s, %r, %r : !pto.tile_buf<4x8xf32>, index, index) outs(%d : !pto.tile_buf<16x16xf32>)
-  pto.tstore ins(%d : !pto.tile_buf<16x16xf32>) outs(%p : memref<16x16xf32>)
+  %s = pto.alloc_tile : !pto.tile_buf<vec, 4x8xf32>
+  %d = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  pto.tload ins(%q : memref<4x8xf32>) outs(%s : !pto.tile_buf<vec, 4x8xf32>)
+  pto.tload ins(%p : memref<16x16xf32>) outs(%d : !pto.tile_buf<vec, 16x16xf32>)
+  pto.tinsert ins(%s, %r, %r : !pto.tile_buf<vec, 4x8xf32>, index, index) outs(%d : !pto.tile_buf<vec, 16x16xf32>)
+  pto.tstore ins(%d : !pto.tile_buf<vec, 16x16xf32>) outs(%p : memref<16x16xf32>)
   return
 }
 ";
     let ssa = "\
 func.func @k(%p: memref<16x16xf32>, %q: memref<4x8xf32>, %r: index) {
-  %s = pto.alloc_tile : !pto.tile_buf<4x8xf32>
-  %d_old = pto.alloc_tile : !pto.tile_buf<16x16xf32>
-  pto.tload ins(%q : memref<4x8xf32>) outs(%s : !pto.tile_buf<4x8xf32>)
-  pto.tload ins(%p : memref<16x16xf32>) outs(%d_old : !pto.tile_buf<16x16xf32>)
-  %d = pto.tinsert %s, %r, %r, init(%d_old) : (!pto.tile<4x8xf32>, index, index, !pto.tile<16x16xf32>) -> !pto.tile<16x16xf32>
-  pto.tstore ins(%d : !pto.tile_buf<16x16xf32>) outs(%p : memref<16x16xf32>)
+  %s = pto.alloc_tile : !pto.tile_buf<vec, 4x8xf32>
+  %d_old = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
+  pto.tload ins(%q : memref<4x8xf32>) outs(%s : !pto.tile_buf<vec, 4x8xf32>)
+  pto.tload ins(%p : memref<16x16xf32>) outs(%d_old : !pto.tile_buf<vec, 16x16xf32>)
+  %d = pto.tinsert %s, %r, %r, init(%d_old) : (!pto.tile<vec, 4x8xf32>, index, index, !pto.tile<vec, 16x16xf32>) -> !pto.tile<vec, 16x16xf32>
+  pto.tstore ins(%d : !pto.tile_buf<vec, 16x16xf32>) outs(%p : memref<16x16xf32>)
   return
 }
 ";

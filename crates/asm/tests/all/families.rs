@@ -72,7 +72,7 @@ fn attributes_stand_inside_ins_or_behind_outs() {
     means("\"pto.tcmp\"(%a, %b, %m) {cmpMode = 2 : i32} : (T, T, M) -> ()", canonical);
     means(
         "\"pto.tcvt\"(%a, %b) <{rmode = 7 : i32, sat_mode = 1}> : (T, U) -> ()",
-        "pto.tcvt ins(%a {rmode = #pto<round_mode CAST_RINT>, sat_mode = #pto<saturation_mode OFF>} : T) outs(%b : U)",
+        "pto.tcvt ins(%a {rmode = #pto<round_mode CAST_RINT>, satmode = #pto<saturation_mode OFF>} : T) outs(%b : U)",
     );
     means("%m = tcmp %a, %b : (T, T) -> M #cmpMode=ge", "%m = tcmp %a, %b {cmpMode = #pto<cmp ge>} : (T, T) -> M");
     means(
@@ -81,7 +81,7 @@ fn attributes_stand_inside_ins_or_behind_outs() {
     );
     means(
         "pto.texp ins(%a : T) outs(%d : T) {precision_mode = HIGH_PRECISION}",
-        "pto.texp ins(%a : T) outs(%d : T) {precision_mode = #pto<precision_mode HIGH_PRECISION>}",
+        "pto.texp ins(%a : T) outs(%d : T) {precisionType = #pto<exp_precision high_precision>}",
     );
 }
 

@@ -1,6 +1,7 @@
 //! The tests of the crate as one program: each of its own would be linked by itself.
 
 mod convert;
+mod dialects;
 mod errors;
 mod families;
 mod forms;

@@ -3,7 +3,10 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tessera_asm::{Parsed, parse};
-use tessera_ir::{Arg, BlockId, Func, Module, OpKind, ValueId};
+use tessera_ir::{Arg, BlockId, Func, Module, Op, OpKind, Type, ValueId};
+use tessera_isa::inst::{AttrValue, Attrs};
+use tessera_isa::ops::{AttrName, Role};
+use tessera_isa::sem::Saturation;
 use tessera_testkit::cases;
 
 /// Programs as the ISA's pages write them, and every fourth sample case whose text has no error, sorted.
@@ -62,7 +65,34 @@ pub fn dump(module: &Module) -> String {
 
 fn name(module: &Module, func: &Func, v: ValueId) -> String {
     let value = func.value(v);
-    format!("%{}: {:?}", module.names.text(value.name), module.types.get(value.ty))
+    let name = module.names.text(value.name);
+    match (module.types.get(value.ty), module.profile) {
+        // Printing writes the layout that a type leaves out.
+        (Type::Tile(tile), Some(profile)) if !module.is_listing => format!("%{name}: {:?}", tile.resolve(profile)),
+        (ty, _) => format!("%{name}: {ty:?}"),
+    }
+}
+
+/// The attributes of an operation, with what it means by leaving one out.
+fn meant(module: &Module, func: &Func, op: &Op) -> Attrs {
+    let mut known = op.known_attrs().clone();
+    let elem = |v: ValueId| module.types.get(func.value(v).ty).tile().map(|tile| tile.elem);
+    let takes = |name| op.opcode().is_some_and(|o| o.info().attrs.contains(&name));
+    let src = op.operand(Role::Src).and_then(|o| o.arg.value()).and_then(elem);
+    if takes(AttrName::SatMode)
+        && known.get(AttrName::SatMode).is_none()
+        && let (Some(from), Some(to)) = (src, op.dsts().first().and_then(|(_, v)| elem(*v)))
+    {
+        known.set(AttrName::SatMode, Some(Saturation::usual(from, to)).filter(|usual| *usual != Saturation::Off));
+    }
+    if takes(AttrName::IsMsb) {
+        let top = src.and_then(|elem| elem.size()).map_or(0, |size| size as i64 - 1);
+        let of_msb = if known.flag(AttrName::IsMsb) { top } else { 0 };
+        let byte = known.get(AttrName::Byte).or(Some(of_msb.into()));
+        known.set(AttrName::IsMsb, None::<AttrValue>);
+        known.set(AttrName::Byte, byte);
+    }
+    known
 }
 
 fn block(module: &Module, func: &Func, id: BlockId, depth: usize, out: &mut String) {
@@ -83,9 +113,10 @@ fn block(module: &Module, func: &Func, id: BlockId, depth: usize, out: &mut Stri
                 Arg::Int(n) => write!(out, " {:?}={n}", o.role),
             };
         }
+        let _ = write!(out, " {:?}", meant(module, func, op));
         if let Some(a) = op.attrs.as_deref() {
             let unknown: Vec<_> = a.unknown.iter().map(|(k, v, _)| (k, v)).collect();
-            let _ = write!(out, " {:?} {unknown:?} {:?} {:?}", a.known, a.sizes, a.words);
+            let _ = write!(out, " {unknown:?} {:?} {:?}", a.sizes, a.words);
         }
         if let Some(loc) = op.loc.and_then(|id| module.locs.get(id)) {
             let _ = write!(out, " loc({})", loc.text);

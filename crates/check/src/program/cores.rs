@@ -62,11 +62,10 @@ impl Walk<'_> {
         if self.report.refused.contains_key(&op.span) || !touches(op, self.state.profile) {
             return;
         }
-        let pipe = inst.op.pipe(inst.form, self.state.profile, inst.tiles.iter().map(|arg| (arg.role, arg.tile)));
+        let pipe = inst.pipe();
         let Some(core) = self.core else { return self.check_kind(op, inst, pipe) };
-        if core.has(pipe) {
-            return;
-        }
+        let phases = inst.phases().phases.iter().map(|phase| phase.pipe);
+        let Some(pipe) = phases.chain([pipe]).find(|pipe| !core.has(*pipe)) else { return };
         let what = format!("{} runs on pipe {pipe} here, which the {core} core does not have", inst.op);
         let mut fault = Fault::new("kind-pipe", what).help(format!("move it into code for the {} core", core.other()));
         if self.state.profile == Profile::Cpu {

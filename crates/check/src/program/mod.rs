@@ -13,6 +13,7 @@ mod contents;
 mod cores;
 mod fifos;
 mod global;
+mod levels;
 mod micro;
 mod micro_scope;
 mod operand;
@@ -46,6 +47,7 @@ fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Rep
     }
     cores::check(module, func, profile, report);
     fifos::check(module, func, profile, report);
+    levels::check(module, func, profile, report);
     micro_scope::check(module, func, profile, report);
     let constants = Constants::new(module, func);
     Walk::new(module, func, profile, &constants, report).run();

@@ -240,6 +240,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
     fn type_fault(&self, ty: &Type, resolved: &Tile) -> Option<Fault> {
         match ty {
             Type::Conv(conv) => tile::check_conv(conv, self.state.profile),
+            Type::Multi(slot, _) => tile::check_tile(&slot.resolve(self.state.profile), self.state.profile),
             _ => tile::check_tile(resolved, self.state.profile),
         }
     }

@@ -3,6 +3,7 @@
 use super::*;
 use tessera_isa::inst::{Place, Root};
 use tessera_isa::sem::{SCALE_BLOCK, SCALED_ALIGN, scale_pairs};
+use tessera_isa::tile::Compact;
 
 /// An extent of one operand that equals an extent of another: what it is, and how a sentence names both.
 type Equal = (Role, &'static str, Option<u64>, Role, &'static str, Option<u64>);
@@ -179,4 +180,25 @@ pub(super) fn range(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (name, role, n) = extents.into_iter().find_map(|(name, role, n)| Some((name, role, n.filter(outside)?)))?;
     let what = format!("{name} = {n} is outside {least}…4095, what {} multiplies at once", inst.profile);
     broken(inst, role, rule, what, "cut the product into several")
+}
+
+/// `-pitch`, a warning: hardware lays the operands out by M, N and K, here the declared extents count (isa/today.md 5.4).
+pub(super) fn pitch(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (a, b, dst) = operands(inst)?;
+    let (m, k, n) = (a.valid[0]?, a.valid[1]?, b.valid[1]?);
+    let (c0, is_a5) = (a.tile.elem.c0(), inst.profile == Profile::A5);
+    let (whole_m, whole_n, whole_k) = (ceil_to(m, 16), ceil_to(n, 16), ceil_to(k, c0));
+    let is_free = |tile: &TileArg| tile.tile.compact == Compact::Normal;
+    let asked = [
+        (dst, "rows", dst.tile.rows, "M", m, whole_m, n > 16),
+        (a, "rows", a.tile.rows, "M", m, whole_m, is_a5 && k > c0),
+        (a, "columns", a.tile.cols, "K", k, whole_k, !is_a5 && m > 16),
+        (b, "columns", b.tile.cols, "N", n, whole_n, k > c0),
+    ];
+    let found =
+        asked.into_iter().find(|(tile, _, has, _, _, wanted, counts)| *counts && has != wanted && !is_free(tile));
+    let (tile, what, has, name, value, wanted, _) = found?;
+    let role = tile.role;
+    let text = format!("{role} declares {has} {what}, and {} counts with {wanted} for {name} = {value}", inst.profile);
+    broken(inst, role, rule, text, format!("declare {wanted} {what}, or make {role} compact=normal"))
 }

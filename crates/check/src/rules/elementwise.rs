@@ -2,6 +2,8 @@
 
 use super::storage::shares;
 use super::*;
+use tessera_isa::inst::Precision;
+use tessera_isa::ops::AttrName;
 use tessera_isa::sem::Rounding;
 
 /// `-valid`: sources and destination have equal valid regions; scratch and masks have rules of their own. If an extent
@@ -51,6 +53,29 @@ pub(super) fn cvt_mode(inst: &Inst, rule: Rule) -> Option<Fault> {
     }
     let what = format!("rmode is {}, and a5 rounds to hif8 with ties away from zero only", rounding.name());
     broken(inst, Role::Dst, rule, what, "write NONE, ROUND or CAST_RINT, or leave rmode out")
+}
+
+/// Whether the more precise algorithm is asked for.
+fn wants_precision(inst: &Inst) -> bool {
+    inst.attrs.precision() == Some(Precision::High) || inst.attrs.flag(AttrName::HighPrecision)
+}
+
+/// `-precision` of a power: floats, on a5 (isa/today.md 6.2).
+pub(super) fn precise_floats(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (elem, title) = (inst.dst()?.tile.elem, inst.op.title());
+    let what = match (inst.profile, elem.is_float()) {
+        (_, false) => format!("high_precision is for floats, and this {title} is of {elem}"),
+        (Profile::A2a3, true) => format!("{title} has no high_precision on a2a3"),
+        _ => return None,
+    };
+    wants_precision(inst).then(|| Fault::new(rule, what).help("leave precisionType out"))
+}
+
+/// `-precision` of the others: they compute in scratch (isa/today.md 6.2).
+pub(super) fn precise_with_tmp(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let lacks = wants_precision(inst) && inst.tile(Role::Tmp).is_none();
+    let what = format!("{} with high_precision needs a scratch tile on {}", inst.op.title(), inst.profile);
+    lacks.then(|| Fault::new(rule, what).help("give tmp after the sources, or leave precisionType out"))
 }
 
 /// `-inplace`: hardware writes before it has read everything.

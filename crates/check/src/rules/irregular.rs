@@ -253,6 +253,9 @@ fn gather_tmp(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let idx = inst.tile(Role::Idx)?;
     let like = format!("give a Vec tile of {}, ND, with idx's valid region", idx.tile.elem);
     let Some(arg) = inst.tile(Role::Tmp) else {
+        if inst.finds_scratch {
+            return None;
+        }
         return Some(Fault::new(rule, format!("{} TGATHER needs a scratch tile", inst.profile)).help(like));
     };
     let region = || differ(arg, idx).map(|(_, n, m)| format!("tmp has idx's valid region, and {n} is not {m}"));

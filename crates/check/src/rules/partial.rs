@@ -50,6 +50,10 @@ fn quant_attr(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let (offset, wanted) = match how {
         QuantType::Int8Sym => (false, Elem::I8),
         QuantType::Int8Asym => (true, Elem::U8),
+        QuantType::MxFp8 | QuantType::MxFp4 => {
+            let what = format!("TQUANT quantizes to integers, and quant_type is {how}");
+            return Some(Fault::new(rule, what).help("write INT8_SYM or INT8_ASYM, or use tquant.mx"));
+        }
     };
     if has_offset != offset {
         let (has, help) = if offset { ("an", "give an offset") } else { ("no", "leave the offset out") };

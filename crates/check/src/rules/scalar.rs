@@ -52,6 +52,22 @@ pub(super) fn any(inst: &Inst, rule: Rule) -> Option<Fault> {
     wrong(inst, rule, if elem.is_float() { "f16, bf16 or f32" } else { "an integer" })
 }
 
+/// `-scalar` of an instruction whose scalar is converted by value (isa/today.md 6.8). A float that becomes an integer fits
+/// the type, as far as its value is known.
+pub(super) fn number(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (scalar, tile) = parts(inst)?;
+    if !scalar.is_integer() && !is_float(scalar) {
+        return wrong(inst, rule, "an integer, f16, bf16 or f32");
+    }
+    let elem = tile.tile.elem;
+    if scalar.value.is_none() || scalar.converted(elem).is_some() {
+        return None;
+    }
+    let Some(Number::Float(value)) = scalar.value else { return None };
+    let what = format!("the scalar {value:?} becomes an integer, and {elem} has no such value");
+    Some(Fault::new("scalar-range", what).help("give a number that the element type has"))
+}
+
 /// `-scalar` of an instruction whose scalar has the tile's type on hardware, signedness aside.
 pub(super) fn typed(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (scalar, tile) = parts(inst)?;
@@ -115,10 +131,15 @@ pub(super) fn zero(inst: &Inst, rule: Rule) -> Option<Fault> {
         Sem::Map { func, .. } => func.is_by_zero(&[(elem, 1), (elem, 0)]),
         _ => inst.form == Form::Plain,
     };
-    if elem.is_float() || !divides || scalar.bits(elem)? != 0 {
+    let by_value = inst.op.info().rules.iter().any(|r| r.kind == RuleKind::ScalarNumber);
+    let bits = if by_value { scalar.converted(elem) } else { scalar.bits(elem) };
+    if elem.is_float() || !divides || bits? != 0 {
         return None;
     }
-    let Some(Number::Int(value)) = scalar.value else { return None };
+    let value = match scalar.value? {
+        Number::Int(value) => value,
+        Number::Float(value) => value.trunc() as i128,
+    };
     let low = if value == 0 { String::new() } else { format!(", whose low {} bits are 0", elem.bits()) };
     let what = format!("{} divides {elem} elements by the scalar {value}{low}", inst.op.title());
     Some(Fault::new(rule, what).help("divide by another number, or guard the instruction with scf.if"))

@@ -41,11 +41,60 @@ pub(super) fn tmp(inst: &Inst, rule: Rule, ask: TmpAsk) -> Option<Fault> {
     )
 }
 
+/// `-tmp` of a power, a warning: integers are multiplied without scratch (isa/today.md 6.2).
+pub(super) fn of_integers(inst: &Inst, rule: Rule) -> Option<Fault> {
+    inst.tile(Role::Tmp)?;
+    let elem = inst.dst()?.tile.elem;
+    let what = format!("{} of {elem} takes no scratch tile", inst.op.title());
+    let fault = wrong(inst, rule, what, "leave tmp out")?;
+    (!elem.is_float()).then(|| fault.warns())
+}
+
+/// `tci-tmp`: rows of 4-byte elements in which a2a3 counts (isa/today.md 6.2).
+pub(super) fn count(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (arg, dst) = (inst.tile(Role::Tmp)?, inst.dst()?);
+    let (tile, need) = (&arg.tile, if dst.tile.elem.bits() == 32 { 768 } else { 1792 });
+    let has = tile.elem.bytes_of(tile.rows.saturating_mul(tile.cols));
+    in_vec(inst, rule, arg).or_else(|| in_rows(inst, rule, arg)).or_else(|| {
+        let what = if tile.elem.bits() != 32 {
+            format!("tmp has a 4-byte type, and this one is {}", tile.elem)
+        } else if has < need {
+            format!("tmp has {has} bytes, and TCI into {} needs {need}", dst.tile.elem)
+        } else {
+            return None;
+        };
+        wrong(inst, rule, what, format!("give tmp a type of 32 bits and {need} bytes"))
+    })
+}
+
+/// `tquant-tmp`: a tile like src (isa/today.md 6.4).
+pub(super) fn quant(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (arg, src) = (inst.tile(Role::Tmp)?, inst.tile(Role::Src)?);
+    in_vec(inst, rule, arg)
+        .or_else(|| in_rows(inst, rule, arg))
+        .or_else(|| of_type(inst, rule, arg, Some(Elem::F32)))
+        .or_else(|| {
+            let (t, s) = (&arg.tile, &src.tile);
+            let help = format!("declare tmp {}x{}, with src's valid region", s.rows, s.cols);
+            if (t.rows, t.cols) != (s.rows, s.cols) {
+                let what = format!("tmp has src's shape {}x{}, and this one is {}x{}", s.rows, s.cols, t.rows, t.cols);
+                return wrong(inst, rule, what, help);
+            }
+            let (axis, n, m) = differ(arg, src)?;
+            let what = format!("tmp has {n} valid {} and src has {m}", ["rows", "columns"][axis]);
+            wrong(inst, rule, what, help)
+        })
+}
+
 fn wrong(inst: &Inst, rule: Rule, what: String, help: impl Into<String>) -> Option<Fault> {
     broken(inst, Role::Tmp, rule, what, help)
 }
 
+/// Scratch that is left out, where the assembler does not find it (isa/today.md 9).
 fn missing(inst: &Inst, rule: Rule, elem: Option<Elem>) -> Option<Fault> {
+    if inst.finds_scratch {
+        return None;
+    }
     let what = format!("{} on {} needs a scratch tile", inst.op.title(), inst.profile);
     let of = elem.map_or(String::new(), |elem| format!(" of {elem}"));
     Some(Fault::new(rule, what).help(format!("give tmp, a row_major tile{of} in Vec, after the sources")))

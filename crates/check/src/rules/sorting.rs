@@ -46,7 +46,7 @@ fn sort_tmp(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let src = inst.tile(Role::Src)?;
     let like = format!("give a Vec tile of {}, ND", src.tile.elem);
     let Some(tmp) = inst.tile(Role::Tmp) else {
-        let cols = src.valid[1].filter(|cols| cols % 32 != 0)?;
+        let cols = src.valid[1].filter(|cols| cols % 32 != 0 && !inst.finds_scratch)?;
         let what =
             format!("{cols} columns are no whole blocks of 32, and {} sorts such rows through tmp", inst.profile);
         return Some(Fault::new(rule, what).help(like));

@@ -1,6 +1,7 @@
 //! TMOV and TMOV_FP (ops.md 2).
 
 use super::*;
+use tessera_isa::ops::AttrName;
 use tessera_isa::tile::Compact;
 
 /// Source and destination of a move of hardware into a location; on cpu it is an ordinary move.
@@ -14,6 +15,21 @@ fn one_row(src: &Tile, dst: &Tile, rule: Rule) -> Option<Fault> {
     let rows = (src.rows != 1 || dst.rows != 1).then_some(src.rows.max(dst.rows))?;
     let what = format!("a move into {} is one row, and this one has {rows}", dst.loc.cpp());
     Some(Fault::new(rule, what).help("rows → 1 in both tiles"))
+}
+
+/// `tmov-attr`: grpAxis belongs to exponents in Vec, and they are neither clipped nor split (isa/today.md 6.5).
+pub(super) fn group_axis(inst: &Inst) -> Option<Fault> {
+    let is_of_exponents = inst.op.info().sem.routes();
+    let other =
+        [AttrName::AccToVecMode, AttrName::ReluPreMode].into_iter().find(|name| inst.attrs.get(*name).is_some());
+    let (what, help) = match (is_of_exponents, other) {
+        (true, Some(other)) => (format!("TMOV of exponents has no {other}"), format!("leave {other} out")),
+        (false, _) if inst.attrs.get(AttrName::GrpAxis).is_some() => {
+            ("grpAxis belongs to TMOV of exponents, which has a scratch tile in Vec".into(), "leave grpAxis out".into())
+        }
+        _ => return None,
+    };
+    Some(Fault::new("tmov-attr", what).help(help))
 }
 
 /// Into Bias the type may widen, and only so (ops.md 2, `tmov-bias`).

@@ -1,4 +1,6 @@
-//! `tsubview-window`: TSUBVIEW and `pto.subview` (ops.md 10, isa/today.md 5.1).
+//! Views of tiles: windows (ops.md 10, isa/today.md 5.1), and slots of multi-buffer tiles (isa/today.md 5.2).
+//!
+//! A window breaks `tsubview-window`, whatever is wrong with it.
 
 use super::*;
 
@@ -52,4 +54,16 @@ pub(super) fn check(inst: &Inst) -> Option<Fault> {
         return fault(what, format!("start it at a multiple of {} elements of a row", s.elem.c0()));
     }
     None
+}
+
+/// `tile-multi`: the slot that `pto.multi_tile_get` asks for (isa/today.md 5.2).
+pub(super) fn slot(inst: &Inst, rule: Rule) -> Option<Fault> {
+    let (src, dst) = ends(inst)?;
+    let slots = src.tile.bytes().checked_div(dst.tile.bytes())?;
+    let index = inst.index(Role::Index)?;
+    if (0..i128::from(slots)).contains(&index) {
+        return None;
+    }
+    let what = format!("slot {index} is asked for of a multi-buffer tile of {slots}");
+    broken(inst, Role::Src, rule, what, format!("slots are 0 to {}; buffers take turns with i mod {slots}", slots - 1))
 }

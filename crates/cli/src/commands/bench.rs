@@ -10,23 +10,23 @@ use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Each instruction runs as programs run it, on tiles in the second-level cache, in turn with its \
-                        yardstick: a memcpy or a plain loop that reads and writes as many bytes, or as many \
-                        multiply-adds in registers. The rate counts 10⁹ bytes read plus bytes written (GB/s), or \
-                        multiply-adds (GMA/s); ratio is the instruction's speed divided by the yardstick's, tracked \
-                        the same while undefined elements are followed.\n\nExamples:\n  tessera bench --quick\n  tessera bench --filter ttrans --format json"
+    after_help = "Each instruction runs as in a program, on tiles in the second-level cache. It alternates with a \
+                        reference: a memcpy or a plain loop over as many bytes, or as many multiply-adds in \
+                        registers. The rate is 10⁹ bytes read and written per second (GB/s), or 10⁹ multiply-adds \
+                        per second (GMA/s). `ratio` is the speed of the instruction divided by that of the \
+                        reference; `tracked` is the same with tracking of undefined elements.\n\nExamples:\n  tessera bench --quick\n  tessera bench --filter ttrans --format json"
 )]
 pub struct Args {
-    /// Fewer repetitions: done within 20 seconds
+    /// Repeat less; takes at most 20 seconds
     #[arg(long)]
     quick: bool,
-    /// Only what has this in its name
+    /// Run only benchmarks whose name contains S
     #[arg(long, value_name = "S", default_value = "")]
     filter: String,
-    /// Run programs without letting instructions go through the data together
+    /// Run programs without fusion of instructions
     #[arg(long)]
     no_fuse: bool,
-    /// A table, or one JSON object per line
+    /// The format of the results
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

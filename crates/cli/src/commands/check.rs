@@ -1,6 +1,6 @@
 //! `tessera check`: every finding of a program without running it.
 
-use super::{Loaded, load_entry, order};
+use super::{Level, Loaded, load_entry, order};
 use crate::complete::Completed;
 use crate::inputs;
 use crate::policy::{Findings, Policy};
@@ -28,29 +28,33 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name; `all` compares the three. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = targets(), hide_possible_values = true)]
     profile: Option<Target>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// With `--profile all`: list the instructions that every profile takes, too
     #[arg(long)]
     all: bool,
-    /// The function to check, with what it calls; others do not count. Several are joined by commas
+    /// Check only this function and the functions that it calls; separate several names by commas
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// Also judge the order of the pipes: races, flags, deadlocks, for every trip count and branch
+    /// Also check the order of the pipes: races, flags and deadlocks, for all trip counts and branches
     #[arg(long)]
     races: bool,
-    /// With `--races`: also warn of flags and barriers without which the same accesses are ordered
+    /// With `--races`: also warn of flags and barriers that order nothing new
     #[arg(long, requires = "races")]
     redundant: bool,
+    #[command(flatten)]
+    level: Level,
     #[command(flatten)]
     order: order::OrderArgs,
     #[command(flatten)]
     policy: Policy,
-    /// How diagnostics are written
+    /// The format of diagnostics
     #[arg(long, value_enum, default_value = "human")]
     format: Findings,
-    /// Apply the quick fixes that editors offer, and check what is left
+    /// Apply the quick fixes that editors offer, then check the result
     #[arg(long)]
     fix: bool,
-    /// Print the quick fixes as a unified diff, and change no file
+    /// Print the quick fixes as a unified diff without changing the file
     #[arg(long)]
     diff: bool,
 }
@@ -106,7 +110,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(worst)
 }
 
-/// Applies quick fixes to a file, or prints them as a diff. With a diff, exit code 1 says that there are some. The text
+/// Applies quick fixes to a file, or prints them as a diff. With a diff, exit code 1 says that there are some. The
+/// text
 /// of standard input is printed with its fixes.
 fn fix(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     let source = Source::of_file(file, session.read_source(file)?);
@@ -145,7 +150,7 @@ fn worse(a: u8, b: u8) -> u8 {
 }
 
 fn check(args: &Args, session: &mut Session<'_>, file: &Path, profile: Option<Profile>) -> Outcome {
-    let loaded = load_entry(session, file, profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, file, profile, args.entry.as_deref())?.at(args.level);
     for name in args.entry.iter().flat_map(|names| names.split(',')).filter(|_| !loaded.program.has_errors()) {
         loaded.known(session, &args.policy, name.trim())?;
     }
@@ -206,7 +211,8 @@ fn check_all(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     // The three readings differ where the text leaves a layout to the profile. The module's own profile is one of the
     // three here, so nothing is overridden.
     let findings = Profile::ALL.map(|p| {
-        let program = Program::read_entry(&bytes, Some(p), args.entry.as_deref());
+        let program = Program::read_as(&bytes, Some(p), args.entry.as_deref(), args.version.dialect.as_deref())
+            .at_level(args.level.level);
         let mut found = args.policy.apply(program.check());
         found.retain(|d| d.rule != "profile-override");
         (program, found)

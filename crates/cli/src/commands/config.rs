@@ -7,7 +7,7 @@ use crate::settings::{FILE, Settings};
 #[command(
     after_help = "Example of a tessera.toml:\n  profile = \"a5\"\n  allow = [\"textract-divides\"]\n  limit-time = \
                         \"60s\"\n\n  [check]\n  races = true\n  strict = true\n\nA key is the long name of an option. \
-                        The command line stands over the file; --no-config leaves it out."
+                        The command line overrides the file; --no-config ignores it."
 )]
 pub struct Args {}
 

@@ -16,11 +16,11 @@ use tessera::{Diagnostic, Error, ErrorKind, Literal, Profile};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera equiv before.pto after.pto\n  tessera equiv mine.pto theirs.pto --profile-a a2a3 \
-                  --profile-b a5 --set n=4\n\nInputs and outputs are matched by name, the rest by position. Outputs are \
-                  the buffers that a kernel writes, a listing's output tiles, and what is printed. Equal means: for \
-                  every input with which both programs run. Exit codes: 0 equal, 1 different or illegal, 2 the command \
-                  line or a file is wrong, 3 undecided: data \
-                  decides what moves, or neither a proof nor inputs with which the programs differ were found."
+                  --profile-b a5 --set n=4\n\nInputs and outputs are matched by name, the rest by position. The \
+                  outputs are the buffers that a kernel writes, the output tiles of a listing, and printed text. Two \
+                  programs are equal if their outputs are equal for every input with which both run. Exit codes: 0 \
+                  equal, 1 different or illegal, 2 the command line or a file is wrong, 3 undecided: data decides what \
+                  moves, or neither a proof nor a counterexample was found."
 )]
 pub struct Args {
     /// The first program; `-` is standard input
@@ -32,6 +32,8 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name, for both. Default: each module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The profile of the first program
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile_a: Option<Profile>,
@@ -49,7 +51,7 @@ pub struct Args {
     outputs: Vec<Bound<()>>,
     #[command(flatten)]
     known: Known,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -63,12 +65,12 @@ pub struct Known {
     /// A shape for an argument whose type leaves it open
     #[arg(long, value_name = "NAME=NxM", value_parser = bind::shape)]
     shape: Vec<(String, Vec<u64>)>,
-    /// How often the kernel runs
+    /// The number of blocks
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
     blocks: u32,
     #[command(flatten)]
     limits: Limits,
-    /// Stop a proof after so much work: elements that are computed, with their operands; K, M, G as above
+    /// Stop a proof after this much work: computed elements and their operands; K, M, G as above
     #[arg(long, value_name = "N", default_value = "64M", value_parser = limits::steps)]
     limit_work: u64,
 }

@@ -23,7 +23,7 @@ use tessera_micro::rules::{self, rule};
                         tessera explain        (the list of everything)"
 )]
 pub struct Args {
-    /// A name in any spelling; without it, everything is listed
+    /// A name in any spelling. Default: list all names
     #[arg(value_parser = known_names(), hide_possible_values = true)]
     name: Option<String>,
     /// Write the page, with its picture, to this file instead; `-` is standard output
@@ -147,7 +147,8 @@ pub fn names() -> Vec<&'static str> {
     all
 }
 
-/// Names that may be meant: those with the word in them, one that a slip is away, those that speak of it, else the one with
+/// Names that may be meant: those with the word in them, one that a slip is away, those that speak of it, else the
+/// one with
 /// the nearest letters.
 fn meant(word: &str) -> Vec<&'static str> {
     const SHOWN: usize = 4;

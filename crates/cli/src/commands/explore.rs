@@ -17,7 +17,7 @@ const GIVEN: &str = "/*GIVEN*/";
 #[command(after_help = "Examples:\n  tessera explore\n  tessera explore kernel.pto --profile a2a3\n  tessera explore \
                   kernel.pto --html kernel.html")]
 pub struct Args {
-    /// A program to begin with; `-` is standard input
+    /// The program to open; `-` is standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu

@@ -1,15 +1,15 @@
 //! `tessera fmt`: canonical text, in the form that it was written in or in another one.
 
 use super::{Loaded, load};
-use crate::policy::Format;
+use crate::policy::{Format, Policy};
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
-use tessera::{Profile, TextForm};
+use tessera::{Dialect, Profile, TextForm};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  tessera fmt kernel.pto\n  tessera fmt --to dps listing.pto\n  tessera fmt -w \
-                        *.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)")]
+                        *.pto\n  tessera fmt --dialect 0.60 kernel.pto\n  tessera fmt --check *.pto    (exit code 1 if a file is not formatted)")]
 pub struct Args {
     /// Programs; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -17,7 +17,10 @@ pub struct Args {
     /// Convert to a form: asm (PTO-AS), ssa (Level 1), dps (Level 2)
     #[arg(long, value_parser = PossibleValuesParser::new(["asm", "ssa", "dps"]).map(form))]
     to: Option<TextForm>,
-    /// Write nothing; exit code 1 if a file would change
+    /// The version of the text to print: 0.27, 0.60 or 0.64. Default: the file's own, else 0.60
+    #[arg(long, value_name = "V", value_parser = super::dialect)]
+    dialect: Option<Dialect>,
+    /// Write nothing; exit with code 1 if a file would change
     #[arg(long, conflicts_with = "write")]
     check: bool,
     /// Write the files back
@@ -55,7 +58,13 @@ fn format(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     if program.has_errors() {
         loaded.legal(session, Format::Human)?;
     }
-    let text = program.text(args.to);
+    let (text, unsaid) = match args.dialect {
+        Some(dialect) => program.text_in(args.to, dialect),
+        None => (program.text(args.to), Vec::new()),
+    };
+    if !unsaid.is_empty() {
+        loaded.report(session, &Policy::plain(Format::Human), &unsaid)?;
+    }
     let changed = text != source.text;
     if args.check {
         if changed {

@@ -13,8 +13,8 @@ use tessera::{Diagnostic, Profile};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera info kernel.pto\n  tessera info kernel.pto --entry matmul --profile a5 --format \
-                  json\n\nThe command line at the end was tried: its numbers are the first with which the kernel runs, \
-                  and what is read is random."
+                  json\n\nThe suggested command line has been run. Its sizes are the first that work; its inputs are \
+                  random."
 )]
 pub struct Args {
     /// The program; `-` is standard input
@@ -23,13 +23,15 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
-    /// The function to show; without it, those that could be the kernel
+    #[command(flatten)]
+    pub version: super::TextVersion,
+    /// The function to show. Default: every function that can be the kernel
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// Only the names of the kernels, one a line
+    /// Print only the names of the kernels, one per line
     #[arg(long, conflicts_with = "format")]
     names: bool,
-    /// How it is written: for people, or as one object
+    /// The format of the output
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -9,11 +9,11 @@ use tessera_isa::tile::Tile;
 use tessera_lsp::{Connection, Exit, Pages};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Editors start it: docs/editors.md says how, for VS Code, Neovim and Helix.\nSettings \
-                  (initializationOptions, or the section `tessera`): profiles (a list of cpu, a2a3, a5, or all; \
-                  left out: the module's own, else all), races, hints (true or false).")]
+#[command(after_help = "Editors start this command; docs/editors.md explains the setup of VS Code, Neovim and \
+                  Helix.\nSettings (initializationOptions, or the section `tessera`): profiles (a list of cpu, a2a3, \
+                  a5, or all; default: the module's own, else all), races, hints (true or false).")]
 pub struct Args {
-    /// Talk on standard input and output, which it always does; editors say so
+    /// Accepted for editors that pass it; the server always uses standard input and output
     #[arg(long)]
     stdio: bool,
 }

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod bench;
+mod build;
 mod check;
 mod completions;
 mod config;
@@ -14,10 +15,14 @@ mod fmt;
 mod info;
 mod layout;
 pub mod lsp;
+mod migrate;
 mod opt;
 mod order;
 pub mod plan;
+pub mod ptoas;
+mod reduce;
 mod run;
+mod smith;
 mod sweep;
 pub mod trace;
 
@@ -30,7 +35,7 @@ use crate::words;
 use clap::{Parser, Subcommand};
 use std::path::Path;
 use std::sync::LazyLock;
-use tessera::{Error, ErrorKind, Kernel, Profile, Program};
+use tessera::{Dialect, Error, ErrorKind, Kernel, Profile, Program};
 use tessera_isa::diag::{Diagnostic, nearest};
 
 /// The version of the package, with the commit of which a release was built.
@@ -45,8 +50,10 @@ pub fn version() -> &'static str {
 /// Assemble, verify, place and run programs of the PTO tile ISA.
 #[derive(Debug, Parser)]
 #[command(name = "tessera", version = version(), max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 fine (warnings too), 1 the program has errors, also at run time, 2 the command \
-                        line or a file is wrong, 3 undecided.")]
+#[command(
+    after_help = "Exit codes: 0 success (also with warnings), 1 the program has errors, also at run time, 2 the command \
+                        line or a file is wrong, 3 undecided."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -54,10 +61,10 @@ pub struct Cli {
     /// How long it may take.
     #[command(flatten)]
     pub bounds: Bounds,
-    /// Colour messages. Default: where standard error is a terminal, unless NO_COLOR is set
+    /// When messages are coloured. Default: if standard error is a terminal and NO_COLOR is not set
     #[arg(long, global = true, value_name = "WHEN", value_enum)]
     pub color: Option<Color>,
-    /// Leave out the settings of tessera.toml
+    /// Ignore tessera.toml
     #[arg(long, global = true)]
     pub no_config: bool,
 }
@@ -65,11 +72,11 @@ pub struct Cli {
 /// When messages are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// As the terminal and the environment say
+    /// If standard error is a terminal and the environment allows it
     Auto,
-    /// Also into files and pipes
+    /// Also in files and pipes
     Always,
-    /// Not at all
+    /// No colours
     Never,
 }
 
@@ -89,39 +96,47 @@ impl Color {
 pub enum Command {
     /// Explain an instruction, rule, element type, profile, layout or location
     Explain(explain::Args),
-    /// Open a page in which layouts, instructions and programs can be seen and tried
+    /// Open a page that shows layouts and instructions and runs programs
     Explore(explore::Args),
     /// Draw where the elements of a tile lie in memory
     Layout(layout::Args),
     /// Print programs as canonical text, or convert them to another form
     Fmt(fmt::Args),
+    /// Rewrite programs for a version of the text
+    Migrate(migrate::Args),
     /// Check programs against every rule of a profile, or of all profiles
     Check(check::Args),
     /// Show the kernels of a program, their arguments, and a command line that runs them
     Info(info::Args),
     /// Run a program
     Run(Box<run::Args>),
-    /// Check, run and compare many programs, and go on where it was stopped
+    /// Check, run and compare many programs; an interrupted sweep continues
     Sweep(sweep::Args),
     /// Show where tiles are placed, and which instruction waits for which
     Plan(plan::Args),
-    /// Measure how fast instructions are, beside a memcpy of as many bytes
+    /// Measure the speed of instructions, compared with a memcpy of as many bytes
     Bench(bench::Args),
     /// Run a small program on every profile and show what it does
     Demo(demo::Args),
-    /// Print a program as C++ that calls the intrinsics
+    /// Make C++ for the vendor's compiler: placed, ordered, checked
+    Build(build::Args),
+    /// Print a program as C++ that calls the intrinsics, in the order that it has
     Emit(emit::Args),
     /// Show where an element comes from, or everywhere an input element goes
     Trace(trace::Args),
     /// Prove that two programs have the same outputs for all inputs, or show where they differ
     Equiv(equiv::Args),
-    /// Take out what cannot matter, prove every step, and print the program that is left
+    /// Remove instructions without effect, prove every step, and print the shorter program
     Opt(opt::Args),
-    /// Find the first instruction at which two runs differ that `tessera run --trace` recorded
+    /// Make random legal programs from the instruction table
+    Smith(smith::Args),
+    /// Make a failing program small
+    Reduce(reduce::Args),
+    /// Find the first instruction at which two runs differ, from files that `tessera run --trace` wrote
     Diff(diff::Args),
     /// Serve an editor: the Language Server Protocol on standard input and output
     Lsp(lsp::Args),
-    /// Show the settings of tessera.toml that hold here
+    /// Show the settings of tessera.toml that apply here
     Config(config::Args),
     /// Print a shell's completion script
     Completions(completions::Args),
@@ -133,13 +148,33 @@ impl Command {
         !matches!(self, Command::Lsp(_) | Command::Explore(_) | Command::Bench(_))
     }
 
+    /// The version of the text that the command line says.
+    fn dialect(&self) -> Option<String> {
+        let version = match self {
+            Command::Check(args) => &args.version,
+            Command::Info(args) => &args.version,
+            Command::Run(args) => &args.version,
+            Command::Sweep(args) => &args.version,
+            Command::Plan(args) => &args.version,
+            Command::Emit(args) => &args.version,
+            Command::Trace(args) => &args.version,
+            Command::Equiv(args) => &args.version,
+            Command::Opt(args) => &args.version,
+            Command::Migrate(args) => return args.from.clone(),
+            _ => return None,
+        };
+        version.dialect.clone()
+    }
+
     /// Runs the subcommand.
     pub fn run(self, session: &mut Session<'_>) -> Outcome {
+        session.dialect = self.dialect();
         match self {
             Command::Explain(args) => explain::run(&args, session),
             Command::Explore(args) => explore::run(&args, session),
             Command::Layout(args) => layout::run(&args, session),
             Command::Fmt(args) => fmt::run(&args, session),
+            Command::Migrate(args) => migrate::run(&args, session),
             Command::Check(args) => check::run(&args.ready(), session),
             Command::Info(args) => info::run(&args, session),
             Command::Run(args) => run::run(&(*args).ready(), session),
@@ -147,10 +182,13 @@ impl Command {
             Command::Plan(args) => plan::run(&args, session),
             Command::Bench(args) => bench::run(&args, session),
             Command::Demo(args) => demo::run(&args, session),
+            Command::Build(args) => build::run(&args, session),
             Command::Emit(args) => emit::run(&args, session),
             Command::Trace(args) => trace::run(&args, session),
             Command::Equiv(args) => equiv::run(&args, session),
             Command::Opt(args) => opt::run(&args, session),
+            Command::Smith(args) => smith::run(&args, session),
+            Command::Reduce(args) => reduce::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Lsp(args) => lsp::run(&args),
             Command::Config(args) => config::run(&args, session),
@@ -172,6 +210,31 @@ fn profiles() -> Completed<Profile> {
     Completed { parse: profile, words: || Profile::ALL.iter().map(|p| p.name()).collect() }
 }
 
+/// The version of the text, of commands that read programs.
+#[derive(Debug, clap::Args)]
+pub struct TextVersion {
+    /// The version of the programs' text, such as 0.60. Default: the module's own, else by its spellings
+    #[arg(long, value_name = "V", value_parser = version_of_text)]
+    dialect: Option<String>,
+}
+
+/// A version of the text, as it is written.
+fn version_of_text(text: &str) -> Result<String, String> {
+    match Dialect::parse(text) {
+        Some(_) => Ok(text.to_string()),
+        None => {
+            let (what, help) = Dialect::unknown(text);
+            Err(format!("{what}; {help}"))
+        }
+    }
+}
+
+/// The named version that a number means.
+fn dialect(text: &str) -> Result<Dialect, String> {
+    version_of_text(text)?;
+    Dialect::parse(text).map(|(dialect, _)| dialect).ok_or_else(String::new)
+}
+
 /// A program of the command line, with its text for messages.
 struct Loaded {
     source: Source,
@@ -190,11 +253,24 @@ fn load_entry(
     entry: Option<&str>,
 ) -> Result<Loaded, Failure> {
     let bytes = session.read_source(file)?;
-    let program = Program::read_entry(&bytes, profile, entry);
+    let program = Program::read_as(&bytes, profile, entry, session.dialect.as_deref());
     Ok(Loaded { source: Source::of_file(file, bytes), program })
 }
 
+/// The level whose rules are asked.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Level {
+    /// Also ask what the assembler asks at a level: 1 and 2 place every tile, 3 none. Default: the module's pto.level
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=3))]
+    level: Option<u8>,
+}
+
 impl Loaded {
+    /// The same program at a level.
+    fn at(self, level: Level) -> Loaded {
+        Loaded { program: self.program.at_level(level.level), ..self }
+    }
+
     /// Stops at a program that is illegal.
     fn legal(&self, session: &mut Session<'_>, format: Format) -> Result<(), Failure> {
         self.legal_but_for(session, format, &[])

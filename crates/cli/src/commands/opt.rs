@@ -15,9 +15,9 @@ use tessera::{ErrorKind, Profile};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera opt kernel.pto\n  tessera opt kernel.pto --profile a5 -o shorter.pto\n\nA step is \
-                  taken only if the new program is legal and proved equal to the old one for all inputs, as `tessera \
-                  equiv` does it. Scalars of --set, shapes and --blocks are part of the proof. Exit code 3: nothing can \
-                  be proved, and the program is printed as it is."
+                  kept only if the new program is legal and proved equal to the old one for all inputs, as by `tessera \
+                  equiv`. The proof holds for the given --set, --shape and --blocks. Exit code 3: nothing can be \
+                  proved, and the program is printed unchanged."
 )]
 pub struct Args {
     /// The program; `-` is standard input
@@ -26,15 +26,17 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to optimize
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// A tile that keeps its contents, besides what the program puts out
+    /// A tile whose contents must be kept, in addition to the program's outputs
     #[arg(long = "out", value_name = "NAME", value_parser = bind::name)]
     outputs: Vec<Bound<()>>,
     #[command(flatten)]
     known: Known,
-    /// Where the program goes instead of standard output (`-`)
+    /// Write the program to this file instead of standard output (`-`)
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

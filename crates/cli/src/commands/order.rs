@@ -24,10 +24,10 @@ impl Mode {
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct OrderArgs {
-    /// Who orders the pipes; left out: the program, if it has flags or barriers
+    /// Who inserts synchronization. Default: manual if the program has any flag or barrier, else auto
     #[arg(long, value_enum, value_name = "MODE")]
     pub order: Option<Mode>,
-    /// With `--races`: are the buffers of different arguments different ones?
+    /// With `--races`: assume that buffers of different arguments do not overlap
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value = "true", default_missing_value = "true",
           action = clap::ArgAction::Set, require_equals = true)]
     pub assume_disjoint: bool,

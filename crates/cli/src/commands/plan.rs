@@ -32,38 +32,42 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to place
     #[arg(long, value_name = "F")]
     entry: Option<String>,
     /// Also draw the memory map into this file; `-` draws nothing else, to standard output
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Print the program with the flags and barriers that it needs instead, and nothing else
+    /// Print only the program, with the flags and barriers that it needs
     #[arg(long, conflicts_with = "svg")]
     sync: bool,
     /// With `--sync`: list each flag and barrier, where it stands (lines of FILE), and the dependence that it serves,
     /// instead of the program; (+1) is an iteration later
     #[arg(long, requires = "sync")]
     table: bool,
-    /// With `--sync`: take out the flags and barriers that the program has first
+    /// With `--sync`: first remove the flags and barriers that the program has
     #[arg(long, requires = "sync")]
     resync: bool,
-    /// With `--sync`: unroll loops, so that every flag has an id that is written down instead of one that the iteration
-    /// decides
+    /// With `--sync`: unroll loops so that the ids of flags are constants
     #[arg(long, requires = "sync")]
     unroll: bool,
-    /// With `--sync`: list on standard error each flag and barrier that is stronger than the program may need, and why
+    /// With `--sync`: list on standard error each flag and barrier that is stronger than the program may need, and
+    /// why
     #[arg(long, short = 'v', requires = "sync")]
     verbose: bool,
-    /// How addresses and pipes are printed: for people, or as one JSON object
+    /// The format of the addresses and pipes
     #[arg(long, value_enum, value_name = "F", default_value_t = Format::Human, conflicts_with_all = ["sync", "timeline"])]
     format: Format,
+    #[command(flatten)]
+    level: super::Level,
     #[command(flatten)]
     timeline: timeline::TimelineArgs,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     // A map shows where tiles lie, also those that overwrite each other.
     loaded.legal_but_for(session, Format::Human, &["tile-overlap", "never-written"])?;
     if args.sync {

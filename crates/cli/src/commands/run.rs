@@ -26,8 +26,8 @@ pub use ready::Ready;
     after_help = "Examples:\n  tessera run it.pto --in src0=a.npy --in src1=b.npy --out dst0=x.npy\n  tessera run \
                   kernel.pto --profile a5 --set n=16 --in x=x.npy --out y=y.npy --blocks 4\n  tessera run it.pto --in \
                   src=a.npy           (prints the outputs)\n  tessera run kernel.pto --in x=random --in w=random:7 \
-                  --expect y=golden.npy --rtol 1e-3\n\nNames are written with or without %. A tile's file is its \
-                  valid region; bf16, fp8, hif8 and e8m0 are unsigned integers, fp4 is packed two to a byte. Files are \
+                  --expect y=golden.npy --rtol 1e-3\n\nNames may be written with or without %. A tile's file holds \
+                  its valid region; bf16, fp8, hif8 and e8m0 are unsigned integers, fp4 is packed two to a byte. Files are \
                   written only when the run succeeds; `-` is standard input or output."
 )]
 pub struct Args {
@@ -37,6 +37,8 @@ pub struct Args {
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to run
     #[arg(long, value_name = "F")]
     entry: Option<String>,
@@ -44,27 +46,29 @@ pub struct Args {
     /// argument's type, or random[:SEED], iota, zeros, ones, value:V (a file of such a name is ./random)
     #[arg(long = "in", value_name = "NAME=FILE.npy", value_parser = bind::give)]
     inputs: Vec<Bound<Give>>,
-    /// The extents of an argument: of what is made up for it where the views imply none, else of zeros
+    /// The extents of an argument: for made-up contents if the views do not imply them; without --in the argument is
+    /// zeros
     #[arg(long, value_name = "NAME=NxM", value_parser = bind::shape)]
     shape: Vec<(String, Vec<u64>)>,
-    /// Where an argument or any tile goes; NAME@1 is core 1's copy, FILE.npy:f32 (f16, f64) has its numbers in that type
+    /// Write an argument or a tile to a file; NAME@1 is core 1's copy, FILE.npy:f32 (f16, f64) converts the numbers
+    /// to that type
     #[arg(long = "out", value_name = "NAME=FILE.npy", value_parser = bind::take)]
     outputs: Vec<Bound<Take>>,
-    /// What an argument or a tile must be in the end: bit for bit, unless a tolerance is given
+    /// Compare an argument or a tile after the run with a file: bit for bit, unless a tolerance is given
     #[arg(long, value_name = "NAME=FILE.npy", value_parser = bind::give)]
     expect: Vec<Bound<Give>>,
     #[command(flatten)]
     tolerance: expect::Tolerances,
-    /// A tile's declared bytes as they lie in memory
+    /// Read a tile's declared bytes, in memory order, from a file
     #[arg(long, value_name = "NAME=FILE", value_parser = bind::file)]
     raw_in: Vec<Bound<PathBuf>>,
-    /// Where a tile's declared bytes go
+    /// Write a tile's declared bytes, in memory order, to a file
     #[arg(long, value_name = "NAME=FILE", value_parser = bind::file)]
     raw_out: Vec<Bound<PathBuf>>,
     /// A value for a scalar; NAME.valid=R,C for a tile's ? extents, NAME.strides=S,T and NAME.offset=N for a memref's
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::setting)]
     set: Vec<Bound<Setting>>,
-    /// How often the kernel runs
+    /// The number of blocks
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
     blocks: u32,
     /// Print a tile after the run; undefined elements are ?
@@ -73,32 +77,34 @@ pub struct Args {
     /// Write one JSON line per instruction: operands and a hash of what it wrote
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Do not follow undefined bytes: faster; elements that nothing wrote count as what their memory holds
+    /// Do not track undefined bytes. Faster; an element that nothing wrote has the value that its memory holds
     #[arg(long)]
     untracked: bool,
-    /// Run every instruction over all of its tile before the next one: slower, and the same in everything else
+    /// Finish every instruction before the next one starts. Slower, with the same results
     #[arg(long)]
     no_fuse: bool,
-    /// Also judge the order of the pipes in this run, exactly and while it goes on: races, flags, tokens
+    /// Also check the order of the pipes in this run: races, flags and tokens between cores
     #[arg(long)]
     races: bool,
     /// Do not say that the order of the pipes was not judged
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
+    level: super::Level,
+    #[command(flatten)]
     order: super::order::OrderArgs,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
     policy: Policy,
-    /// How diagnostics are written
+    /// The format of diagnostics
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
-    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?;
+    let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     let Loaded { source, program } = &loaded;
     let found = program.check();
     let is_illegal = found.iter().any(Diagnostic::is_error);
@@ -171,7 +177,8 @@ impl Args {
             Stop::Binding(found) => found.first().map_or(String::new(), |d| d.message.clone()),
         };
         let bytes = session.read_source(&self.file).map_err(|failure| failure.message)?;
-        let program = Program::read_entry(bytes, profile.or(self.profile), self.entry.as_deref());
+        let program =
+            Program::read_as(bytes, profile.or(self.profile), self.entry.as_deref(), session.dialect.as_deref());
         Ok(Case {
             entry: self.entry.clone(),
             blocks: self.blocks,

@@ -23,28 +23,30 @@ use tessera::Profile;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera sweep kernels/ --profile a5\n  tessera sweep nightly.jsonl --shard 3/16 --out \
-                  part3.jsonl\n  tessera sweep --merge part*.jsonl --out all.jsonl\n\nA folder with case.json, command.txt \
-                  or in_NAME.npy and expected_NAME.npy beside program.pto is a case, and so is every other program, on \
-                  random inputs. What --out has already is not done again. Exit codes: 0 all passed, 1 some did not, 2 \
-                  the command line or a file is wrong."
+                  part3.jsonl\n  tessera sweep --merge part*.jsonl --out all.jsonl\n\nA folder is a case if it has program.pto and \
+                  case.json, command.txt, or in_NAME.npy and expected_NAME.npy. Every other program is a case with \
+                  random inputs. Cases that the file of --out has already are skipped. Exit codes: 0 all passed, 1 some \
+                  did not, 2 the command line or a file is wrong."
 )]
 pub struct Args {
     /// Folders, programs, and lists: one JSON object (.jsonl) or one `tessera run` command (.txt) a line
     #[arg(value_name = "DIR|LIST", required = true)]
     paths: Vec<PathBuf>,
-    /// Run every case on these profiles, if it does not name others. Default: the case's own, the module's, else cpu
+    /// The profiles of cases that name none. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_delimiter = ',', value_parser = profiles(), hide_possible_values = true)]
     profile: Vec<Profile>,
-    /// Do part I of N; every part does other cases
+    #[command(flatten)]
+    pub version: super::TextVersion,
+    /// Run part I of N; the parts have no case in common
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(usize, usize)>,
-    /// Add one JSON line per case to this file, and do no case again that it has
+    /// Append one JSON line per case to this file, and skip cases that it has already
     #[arg(long, value_name = "FILE.jsonl")]
     out: Option<PathBuf>,
-    /// Join the parts that --out wrote
+    /// Join files that --out wrote
     #[arg(long, conflicts_with_all = ["shard", "jobs", "profile"])]
     merge: bool,
-    /// How many cases run at once. Default: as many as there are cores
+    /// How many cases run at once. Default: the number of processors
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// Do not judge the order of the pipes: a case that computes what it should passes, whatever races in it
@@ -52,7 +54,7 @@ pub struct Args {
     no_races: bool,
     #[command(flatten)]
     limits: Limits,
-    /// How the results are written: a table, or one object per case
+    /// The format of the results: a table, or one JSON object per case
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -186,6 +188,7 @@ impl Sweep<'_> {
             stdout: &mut io::sink(),
             stderr: &mut io::sink(),
             color: false,
+            dialect: self.args.version.dialect.clone(),
         };
         let case = found.load(&mut session, profile, self.args.limits.into());
         let key = key(&case, profile, found);

@@ -16,32 +16,34 @@ use tessera::{Kernel, Profile};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  tessera trace kernel.pto --at '%dst[3,5]'\n  tessera trace kernel.pto --at 'y[17]' \
-                  --format json\n  tessera trace kernel.pto --from 'x[40]' --set n=4\n\nNo data is needed. An element of \
-                  a tile is NAME[ROW,COLUMN] (NAME@1 is core 1's copy), of a buffer NAME[INDEX]."
+                  --format json\n  tessera trace kernel.pto --from 'x[40]' --set n=4\n\nTraces need no data. An element \
+                  of a tile is NAME[ROW,COLUMN] (NAME@1 is core 1's copy), an element of a buffer is NAME[INDEX]."
 )]
 #[group(id = "question", required = true, multiple = false, args = ["at", "from"])]
 pub struct Args {
     /// The program; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The element whose way back is shown, newest step first
+    /// The element to trace back to its origins, newest step first
     #[arg(long, value_name = "NAME[I,J]", value_parser = target)]
     at: Option<Target>,
-    /// The input element that is followed to wherever it goes
+    /// The input element to follow forward
     #[arg(long, value_name = "NAME[I,J]", value_parser = target)]
     from: Option<Target>,
     /// cpu, a2a3, a5 or a device name. Default: the module's own, else cpu
     #[arg(long, value_name = "P", value_parser = super::profiles(), hide_possible_values = true)]
     profile: Option<Profile>,
+    #[command(flatten)]
+    pub version: super::TextVersion,
     /// The function to run
     #[arg(long, value_name = "F")]
     entry: Option<String>,
-    /// Show all of a long formula and of a long way back
+    /// Show long formulas and long traces completely
     #[arg(long, requires = "at")]
     full: bool,
     #[command(flatten)]
     known: Known,
-    /// How the steps are written: for people, or one object per step
+    /// The format of the steps: text, or one JSON object per step
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

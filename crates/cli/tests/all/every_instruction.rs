@@ -16,8 +16,14 @@ use tessera_isa::tile::{Loc, TileType};
 /// What a command prints, and its exit code.
 fn command(words: &[&str], input: &str) -> (String, u8) {
     let (mut stdin, mut stdout, mut stderr) = (input.as_bytes(), Vec::new(), Vec::new());
-    let mut session =
-        Session { dir: PathBuf::new(), stdin: &mut stdin, stdout: &mut stdout, stderr: &mut stderr, color: false };
+    let mut session = Session {
+        dir: PathBuf::new(),
+        stdin: &mut stdin,
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        color: false,
+        dialect: None,
+    };
     let code = run(["tessera"].iter().chain(words).map(OsString::from), &mut session);
     (String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap(), code)
 }

@@ -13,6 +13,7 @@ fn tessera(command: &str) -> (u8, String) {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     let code = run(command.split_whitespace().map(OsString::from), &mut session);
     (code, String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))

@@ -55,6 +55,7 @@ impl Example {
             stdout: &mut stdout,
             stderr: &mut stderr,
             color: false,
+            dialect: None,
         };
         let code = run(self.command.split_whitespace().map(OsString::from), &mut session);
         (code.into(), String::from_utf8_lossy(&stderr).into_owned())

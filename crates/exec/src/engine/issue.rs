@@ -70,12 +70,15 @@ impl Engine {
     ) -> Result<(bool, Effect), IssueError> {
         let before = self.object(dst)?.clone();
         let mut bind = || -> Result<_, IssueError> {
-            if how != Bind::Window {
+            if !matches!(how, Bind::Window | Bind::Slot) {
                 self.bind(how, src, dst, false)?;
             }
             let done = self.issue_at(inst, tiles, |_| {})?;
             if how == Bind::Window {
                 self.window(inst, src, dst)?;
+            }
+            if how == Bind::Slot {
+                self.slot(inst, src, dst)?;
             }
             Ok(done)
         };
@@ -257,7 +260,7 @@ impl Engine {
     /// Lowers an instruction that the rules let pass; `None` for one that only binds.
     pub fn lowered(&mut self, inst: &Inst, buffer: Option<MemoryId>) -> Result<Option<CompiledInst>, Failure> {
         let how = inst.op.binds(self.profile);
-        if matches!(how, Some(Bind::Window | Bind::Scale)) {
+        if matches!(how, Some(Bind::Window | Bind::Slot | Bind::Scale)) {
             return Ok(None);
         }
         let uses_core1 = matches!(

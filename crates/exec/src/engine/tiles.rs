@@ -437,6 +437,18 @@ impl Engine {
         self.update(dst, |o| (o.place, o.layout, o.binding) = (place, layout, Binding::View))
     }
 
+    /// The destination becomes a slot of the source, which the rules have found to exist (isa/today.md 5.2).
+    pub fn slot(&mut self, inst: &Inst, src: TileId, dst: TileId) -> Result<(), Failure> {
+        let (from, to) = (self.object(src)?, self.object(dst)?);
+        let slots = from.bytes().checked_div(to.bytes()).unwrap_or(0);
+        let Some(index) = inst.index_u64(Role::Index).filter(|k| *k < slots) else {
+            let what = format!("the multi-buffer tile of {slots} slots has not the one that is asked for");
+            return Err(failure("tile-multi", what, "use a slot that it has"));
+        };
+        let place = Place { at: from.place.at + (index * to.bytes()) as usize, ..from.place };
+        self.update(dst, |o| (o.place, o.layout, o.binding) = (place, o.own_layout, Binding::View))
+    }
+
     /// The destination becomes a view of the source; where an instruction works in place, only one without an address
     /// of its own.
     pub fn bind(&mut self, how: Bind, src: TileId, dst: TileId, is_result: bool) -> Result<(), Failure> {
@@ -473,7 +485,7 @@ pub(super) fn bind_operands(how: Bind, mut inst: Inst) -> Result<Inst, Failure> 
     let from = inst.tile(Role::Src).cloned();
     let (Some(from), Some(to)) = (from, inst.tiles.iter_mut().find(|t| t.role == Role::Dst)) else { return Ok(inst) };
     match (how, from.place) {
-        (Bind::New | Bind::Address | Bind::Window, _) => {}
+        (Bind::New | Bind::Address | Bind::Window | Bind::Slot, _) => {}
         (Bind::InPlace, _) if to.place.is_some() => {}
         (Bind::Scale, Some(TilePlace { root, start })) if root == Root::Memory(from.tile.loc) => {
             (to.place, to.layout) =

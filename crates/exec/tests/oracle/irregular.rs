@@ -77,11 +77,14 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
     match op {
         Opcode::Tci | Opcode::Ttri | Opcode::Trandom => {
             let elem = match op {
-                Opcode::Tci => m.random.pick(INDEX),
+                Opcode::Tci => m.elem(&[I8, U8, I16, U16, I32, U32, I64, U64], INDEX, INDEX),
                 Opcode::Ttri => m.elem(&[I8, U16, I64, F16, Bf16, F32], &[I16, U32, F16, F32], &[U8, I64, Bf16, F32]),
                 _ => m.random.pick(INDEX_32),
             };
             let dst = if op == Opcode::Tci { m.of(elem, 1, 64, ND) } else { m.any(elem) };
+            if form == Form::Tmp {
+                m.scratch(F32, 2, 256);
+            }
             let region = valid(m.random, &dst);
             m.push(Role::Dst, dst, region);
             let n = m.random.next() as i64 >> m.random.pick(&[0, 32, 57]);
@@ -152,7 +155,9 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
         }
         Opcode::Tgatherb => {
             let (elem, index) = (m.random.pick(STANDARD), m.random.pick(INDEX_32));
-            let (src, idx) = (m.any(elem), m.any(index));
+            // Bytes of any type.
+            let of = m.elem(&[I8, F16, F32, U64], &[U8, Bf16, I32], &[F8e4m3, F4e2m1x2, F16, I64]);
+            let (src, idx) = (if of.is_fp4() { m.of(of, 32, 64, ND) } else { m.any(of) }, m.any(index));
             m.whole(Role::Src, src);
             m.whole(Role::Idx, idx);
             let dst = m.of(elem, 32, 64, ND);
@@ -234,7 +239,7 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
             shared = m.random.once_in(2).then_some((0, 2)).filter(|_| same(&m.inst, 0));
         }
         Opcode::Tpartargmax | Opcode::Tpartargmin => {
-            let elem = m.elem(STANDARD, &[F16, F32], &[F16, F32]);
+            let elem = m.random.pick(STANDARD);
             let index =
                 if elem == F32 && profile == Profile::A2a3 { m.random.pick(INDEX_32) } else { m.random.pick(INDEX) };
             let tiles = [elem, elem, index, index, elem, index].map(|e| m.any(e));
@@ -247,8 +252,75 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
             let same = |i: &Inst| i.tiles[0].tile.layout() == i.tiles[4].tile.layout();
             shared = m.random.once_in(2).then_some((0, 4)).filter(|_| same(&m.inst));
         }
+        Opcode::TquantMx => {
+            let is_fp4 = m.random.once_in(2);
+            let from = if is_fp4 { m.random.pick(&[F16, Bf16]) } else { m.random.pick(&[F32, F16, Bf16]) };
+            let (by_rows, nv) = (m.random.once_in(2), m.random.once_in(2));
+            let interleave = by_rows && m.random.once_in(3);
+            let (to, code) = (if is_fp4 { F4e2m1x2 } else { m.random.pick(&[I8, U8]) }, m.random.pick(&[I8, U8]));
+            let groups =
+                if by_rows { [m.random.range(1, 2), 64] } else { [m.random.range(1, 33), m.random.range(1, 4)] };
+            let region = if by_rows { [32 * groups[0], 64] } else { [groups[0], 32 * groups[1]] };
+            let pad = if m.random.once_in(4) { 64 } else { 0 };
+            let src = m.of(from, region[0], region[1] + if by_rows { 0 } else { pad }, ND);
+            m.push(Role::Src, src, region);
+            let dst = m.of(to, region[0], src.cols, ND);
+            m.push(Role::Dst, dst, region);
+            let flat = !by_rows && (from != F32 || m.random.once_in(2));
+            let all = groups[0] * groups[1];
+            let places = if flat { [1, all] } else { groups };
+            let exp = if interleave { [groups[0] / 2, 2 * groups[1]] } else { places };
+            let wide = |n: u64| n.next_multiple_of(32);
+            let e = m.of(code, exp[0].max(1), wide(exp[1]), ND);
+            m.push(Role::Exp, e, exp);
+            for role in [Role::Max, Role::Scaling] {
+                let cols = if flat {
+                    (2 * all).next_multiple_of(128)
+                } else if by_rows {
+                    64
+                } else {
+                    places[1].next_multiple_of(32 / from.size().unwrap())
+                };
+                let tile = m.of(from, places[0], cols, ND);
+                m.push(role, tile, places);
+            }
+            m.inst.attrs.set(AttrName::QuantType, Some(if is_fp4 { QuantType::MxFp4 } else { QuantType::MxFp8 }));
+            let alg = if nv { tessera_isa::inst::QuantScaleAlg::Nv } else { tessera_isa::inst::QuantScaleAlg::Ocp };
+            m.inst.attrs.set(AttrName::QuantScaleAlg, Some(alg));
+            if by_rows {
+                m.inst.attrs.set(AttrName::GrpAxis, Some(tessera_isa::inst::GroupAxis::Axis0));
+            } else if groups[1] % 2 == 0 && m.random.once_in(2) {
+                m.inst.attrs.set(AttrName::StoreMode, Some(tessera_isa::inst::StoreMode::Nz));
+                let zz = m.of(code, 4, 96, ND);
+                m.whole(Role::ExpZz, zz);
+            }
+            if interleave {
+                m.inst.attrs.set(AttrName::Interleave, Some(AttrValue::Bool(true)));
+            }
+        }
+        Opcode::TmovZz => {
+            let elem = m.random.pick(&[U8, Hif8, F8e8m0]);
+            let zz = (BLayout::RowMajor, SLayout::RowMajor, 32);
+            if m.random.once_in(2) {
+                let (rows, cols) = (2 * m.random.range(1, 5), 16 * m.random.range(1, 4));
+                let src = m.of(elem, rows, cols.next_multiple_of(32), ND);
+                m.push(Role::Src, src, [rows, cols]);
+                m.scratch(elem, 1, 32);
+                let dst = m.of(elem, 16 * rows.div_ceil(16), cols, zz);
+                m.push(Role::Dst, dst, [rows, cols]);
+                m.inst.attrs.set(AttrName::GrpAxis, Some(tessera_isa::inst::GroupAxis::Axis0));
+            } else {
+                let (rows, cols) = (m.random.range(1, 40), 2 * m.random.range(1, 4));
+                let whole = rows.next_multiple_of(16) * cols;
+                let src = m.of(elem, 1, whole.next_multiple_of(32), ND);
+                m.push(Role::Src, src, [1, rows * cols]);
+                m.scratch(elem, 1, (64 + whole / 16).next_multiple_of(32));
+                let dst = m.of(elem, rows.next_multiple_of(16), cols, zz);
+                m.push(Role::Dst, dst, [rows, cols]);
+            }
+        }
         Opcode::Tquant => {
-            let how = m.random.pick(QuantType::ALL);
+            let how = m.random.pick(&[QuantType::Int8Sym, QuantType::Int8Asym]);
             let to = if how == QuantType::Int8Sym { I8 } else { U8 };
             let (src, dst) = (m.any(F32), m.any(to));
             let region = valid(m.random, &dst);
@@ -264,6 +336,9 @@ pub fn irregular(random: &mut Random, profile: Profile, op: Opcode, form: Form) 
                 m.push(Role::Offset, param, [region[0], cols]);
             }
             m.push(Role::Dst, dst, region);
+            if m.random.once_in(2) && src.layout_name() == tessera_isa::tile::LayoutName::Nd {
+                m.push(Role::Tmp, src, region);
+            }
             m.inst.attrs.set(AttrName::QuantType, Some(how));
         }
         Opcode::Tdequant => {
@@ -301,6 +376,7 @@ pub fn settle(random: &mut Random, inst: &Inst, role: Role, content: &mut Conten
         Opcode::Tgather if inst.form == Form::Compare => role == Role::Src,
         Opcode::Tsort32 => role == Role::Src,
         Opcode::Tmrgsort => !role.is_dst(),
+        Opcode::TquantMx => role == Role::Src,
         _ => false,
     };
     if decides && !rarely {

@@ -4,7 +4,7 @@ use super::cases::{Case, Layout, lay, path, tile, units, value, with_valid};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Cmp, Inst, ScalarArg, ScalarType, Sign, TileArg};
-use tessera_isa::ops::{AttrName, Effect, Family, Form, Lay, Opcode, Role, TypeOf, Types};
+use tessera_isa::ops::{AttrName, Effect, Family, Form, Lay, Opcode, Role, RuleKind, TypeOf, Types};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Axis, Rounding, Saturation, Sem};
 use tessera_isa::tile::{BLayout, Loc, SLayout};
@@ -223,6 +223,20 @@ fn scalar(random: &mut Random, op: Opcode, profile: Profile, types: &Typed) -> S
     let source =
         if matches!(types, Typed::ByRole(all) if all.iter().all(|(r, _)| *r != source)) { Role::Src0 } else { source };
     let elem = types.of(source, op);
+    let by_value = op.info().rules.iter().any(|rule| rule.kind == RuleKind::ScalarNumber);
+    if by_value && random.once_in(3) {
+        // Of the other kind (isa/today.md 6.8).
+        return match elem.is_float() {
+            true => {
+                let value = Number::Int(i128::from(random.next() as i32 >> random.pick(&[0, 8, 28])));
+                ScalarArg { role: Role::Scalar, ty: Some(ScalarType::Int(32, Sign::None)), value: Some(value) }
+            }
+            false => {
+                let value = Number::Float(random.below(1200) as f64 / 8.0 - if elem.is_signed() { 90.0 } else { 0.5 });
+                ScalarArg { role: Role::Scalar, ty: Some(ScalarType::Float(Elem::F32)), value: Some(value) }
+            }
+        };
+    }
     if elem.is_float() {
         let other = random.once_in(3) && (profile == Profile::Cpu || op == Opcode::Tlrelu);
         let elem = if other { Elem::F32 } else { elem };

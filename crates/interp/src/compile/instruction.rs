@@ -35,7 +35,8 @@ impl Compiler<'_> {
                     object: self.object(made)?,
                     slot: self.var(made).tile().ok_or_else(|| lacks(op, "a tile as its result"))?,
                     addr: self.role(op, Role::Addr)?,
-                    valid: valid(self)?,
+                    // The valid extents of a multi-buffer tile are its slots'.
+                    valid: if self.ty(made).slots().is_some() { [None, None] } else { valid(self)? },
                 })
             }
             Text::Assign => Support::Assign {
@@ -44,15 +45,15 @@ impl Compiler<'_> {
                 result: result.and_then(|r| self.var(r).tile()),
             },
             Text::SetValid => Support::SetValid { tile: tile(self)?, valid: valid(self)? },
-            _ if opcode.info().binds == Some(Bind::Window) => {
+            _ if matches!(opcode.info().binds, Some(Bind::Window | Bind::Slot)) => {
+                let roles = op.operands.iter().filter(|o| matches!(o.role, Role::Row | Role::Col | Role::Index));
                 let dst = op.dsts().first().map(|d| d.1).or(result);
                 Support::Window(Window {
                     opcode,
                     src: tile(self)?,
                     dst: dst.and_then(|d| self.var(d).tile()).ok_or_else(|| lacks(op, "a destination"))?,
                     result: result.map(|r| self.object(r)).transpose()?,
-                    row: wanted(self, Role::Row)?,
-                    col: wanted(self, Role::Col)?,
+                    at: roles.map(|o| Ok((o.role, self.int(op, o.arg)?))).collect::<Result<_, Failure>>()?,
                     valid: valid(self)?,
                 })
             }
@@ -185,6 +186,7 @@ impl Compiler<'_> {
         let mut inst = Inst::new(opcode, form, self.profile);
         inst.attrs = op.known_attrs().clone();
         inst.makes_dst = !results.is_empty();
+        inst.finds_scratch = self.finds_scratch;
         Ok(InstTemplate {
             binds: opcode.binds(self.profile).zip(ends).map(|(how, (src, dst))| (how, src, dst)),
             is_configured: opcode.is_configured(),

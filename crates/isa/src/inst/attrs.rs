@@ -1,9 +1,10 @@
 //! The attributes of one instruction.
 
 use super::{
-    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision, Relu,
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase, Precision,
+    Relu,
 };
-use super::{QuantType, ScatterAtomic, ScatterOob, Space, Split, ViewTag};
+use super::{QuantScaleAlg, QuantType, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag};
 use crate::codec::Number;
 use crate::ops::{AttrKind, AttrName, Word};
 use crate::sem::{Rounding, Saturation};
@@ -327,4 +328,10 @@ words! {
     mask_pattern: MaskPattern = MaskPattern;
     /// `quant_type` of TQUANT, if it is given.
     quant_type: QuantType = QuantType;
+    /// `quantScaleAlg` of TQUANT_MX.
+    quant_scale_alg: QuantScaleAlg = QuantScaleAlg;
+    /// `grpAxis` of TQUANT_MX and of TMOV of exponents.
+    group_axis: GrpAxis = GroupAxis;
+    /// `storeMode` of TQUANT_MX, if it is given.
+    store_mode: StoreMode = StoreMode;
 }

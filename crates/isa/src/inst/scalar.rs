@@ -88,6 +88,22 @@ impl ScalarArg {
         }
     }
 
+    /// The element that it becomes by value (isa/today.md 6.8): an integer is rounded to a float, a float is cut toward zero
+    /// to an integer. There is none where the type has no such integer.
+    pub fn converted(&self, elem: Elem) -> Option<u64> {
+        match (self.value?, elem.is_float()) {
+            (Number::Int(v), true) => Some(elem.encode_int(v, Overflow::Infinity)),
+            (Number::Float(v), false) => {
+                let (lowest, highest) = elem.range();
+                let (Number::Int(lowest), Number::Int(highest)) = (lowest, highest) else { return None };
+                let cut = v.trunc();
+                let fits = cut.is_finite() && (lowest..=highest).contains(&(cut as i128));
+                fits.then_some(cut as i128 as u64 & elem.mask())
+            }
+            _ => self.bits(elem),
+        }
+    }
+
     /// The element that it stands for in a tile of this type (isa/scalar.md 2): the low bits of an integer, a float
     /// rounded to nearest even.
     pub fn bits(&self, elem: Elem) -> Option<u64> {

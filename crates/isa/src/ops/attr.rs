@@ -3,8 +3,8 @@
 
 use super::Role;
 use crate::inst::{
-    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, MaskPattern, PadMode, Phase, Precision,
-    QuantType, Relu, ScatterAtomic, ScatterOob, Space, Split, ViewTag,
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase,
+    Precision, QuantScaleAlg, QuantType, Relu, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag,
 };
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
@@ -222,6 +222,14 @@ attributes! {
         AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).inside_ins().cpp(CppAttr::Behind);
     QuantType = "quant_type", "QuantType", "How TQUANT quantizes (isa/irregular.md 8).",
         AttrInfo::word(QuantType::WORDS, Spelling::Of("quant_type")).cpp(CppAttr::Ahead);
+    QuantScaleAlg = "quantScaleAlg", "QuantScaleAlg", "How the shared exponent is found (isa/today.md 6.4).",
+        AttrInfo::word(QuantScaleAlg::WORDS, Spelling::Of("quant_scale_alg")).or(AttrValue::Word(QuantScaleAlg::Ocp as u8)).cpp(CppAttr::Behind);
+    GrpAxis = "grpAxis", "grpAxis", "Whether groups lie along the columns or the rows (isa/today.md 6.4).",
+        AttrInfo::word(GroupAxis::WORDS, Spelling::Of("mx_group_axis")).or(AttrValue::Word(GroupAxis::Axis1 as u8)).cpp(CppAttr::Ahead);
+    Interleave = "interleave", "interleave", "Whether exponents of two rows of groups stand side by side (isa/today.md 6.4).",
+        AttrInfo::new(AttrKind::Bool, "false | true").or(AttrValue::Bool(false)).cpp(CppAttr::Ahead);
+    StoreMode = "storeMode", "VecStoreMode", "Whether the exponents are also stored for the matrix unit (isa/today.md 6.4).",
+        AttrInfo::word(StoreMode::WORDS, Spelling::Of("vec_store_mode")).cpp(CppAttr::Ahead);
     StPhase = "stPhase", "STPhase", "Kept; it changes nothing (isa/memory.md 3).",
         AttrInfo::word(Phase::WORDS, Spelling::Of("st_phase")).or(AttrValue::Word(Phase::Unspecified as u8));
     AtomicType = "atomicType", "AtomicType", "Whether a store adds (isa/memory.md 3).",

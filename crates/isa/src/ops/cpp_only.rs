@@ -121,6 +121,7 @@ family! { after pipes::END;
         sem: Sem::Computes(sem::add_dequantize_relu),
         ..BASE
     };
+    TmovZz => mx::TMOV_ZZ;
     TgatherRows => patterned!("TGATHER_ROWS" "TGATHER" "tgather" "col" RowsPicked write_part, PICKED_CPU, PICKED_A2A3, PICKED_A5,
         "dst(k,j) = src(r(k),j), r(k) the k-th row that the pattern names", "Picks rows of src by a pattern.", sem::pick_rows);
     TscatterCols => patterned!("TSCATTER_COLS" "TSCATTER" "tscatter" "row" ColsSpread write, Types::EqualOf(ANY_BUT_FP4), SPREAD, SPREAD,

@@ -13,6 +13,22 @@ family! { after support::END;
     Tadd => mapped!("tadd" "TADD" Add(Src0, Src1);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 NUMBERS;
         "dst(i,j) = src0(i,j) + src1(i,j)", "Sum of two tiles.");
+    Taddrelu => OpInfo {
+        mnemonic: "taddrelu",
+        cpp: &["TADDRELU"],
+        summary: "Sum, clipped at zero.",
+        formula: "dst(i,j) = trelu(src0(i,j) + src1(i,j)), one rounding",
+        source: "isa/today.md 6.1",
+        forms: &[form!(Plain: Src0, Src1 => Dst)],
+        sigs: &[anywhere(Types::EqualOf(SIGNED_FLOAT)), vector(Profiles::A2A3, Types::EqualOf(SIGNED_FLOAT))],
+        ids: ids!("taddrelu").profile("taddrelu-profile"),
+        rules: rules! {
+            A5 Signature "taddrelu-profile"; A2A3 Signature "taddrelu-loc", "taddrelu-layout";
+            CPU_A2A3 Signature "taddrelu-dtype"; CPU_A2A3 SameValid "taddrelu-valid"; CPU_A2A3 Overlap "overlap";
+        },
+        sem: Sem::Map { args: &[Role::Src0, Role::Src1], func: sem::Func::ReluConvert { subtracts: false } },
+        ..BASE
+    };
     Taddc => mapped!("taddc" "TADDC" AddAdd(Src0, Src1, Src2);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;
         "dst(i,j) = (src0(i,j) + src1(i,j)) + src2(i,j)", "Sum of three tiles, left to right.");
@@ -103,7 +119,7 @@ family! { after support::END;
         "dst(i,j) = src0(i,j) | src1(i,j)", "Bitwise OR.");
     Tpow => mapped!("tpow" "TPOW" Pow(Src0, Src1; Tmp as measured_scratch) precise "Pow";
         cpu NUMBERS, a2a3 &[I8, U8, I16, U16, I32, U32, F32], a5 STORED;
-        A2A3 Tmp(POW) "-tmp"; => ALL Zero "-zero";
+        A2A3 Tmp(POW) "-tmp"; NPU TmpOfIntegers "-tmp"; NPU PreciseFloats "-precision"; => ALL Zero "-zero";
         "dst(i,j) = src0(i,j) ^ src1(i,j)",
         "src0 raised to the power src1; integers by repeated multiplication, wrapping.");
     Tprelu => mapped!("tprelu" "TPRELU" Prelu(Src0, Src1; Tmp as measured_scratch);
@@ -124,7 +140,7 @@ family! { after support::END;
         "Floored remainder: a nonzero result has the sign of the divisor (i64: truncated, as tfmod).");
     Trsqrt => mapped!("trsqrt" "TRSQRT" Rsqrt(Src; Tmp as scratch_a2a3) precise "Rsqrt";
         cpu FLOATS, a2a3 HALF_SINGLE, a5 HALF_SINGLE;
-        A2A3 Tmp(OPTIONAL) "-tmp"; =>
+        A2A3 Tmp(OPTIONAL) "-tmp"; NPU PreciseWithTmp "-precision"; =>
         "dst(i,j) = 1 / sqrt(src(i,j))", "Reciprocal of the square root, as one operation.");
     Tsel => OpInfo {
         mnemonic: "tsel",

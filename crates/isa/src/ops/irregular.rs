@@ -1,5 +1,6 @@
 //! Generators, gathers, scatters, sorting and scalar access: data decides where elements go (isa/irregular.md).
 
+use super::vector::INTEGERS;
 use super::*;
 use crate::elem::Elem::{self, *};
 
@@ -29,6 +30,10 @@ const VEC: &[(Role, Locs)] = &[
     (Role::Dst, &[Loc::Vec]),
     (Role::DstIdx, &[Loc::Vec]),
     (Role::Cdst, &[Loc::Vec]),
+    (Role::Exp, &[Loc::Vec]),
+    (Role::Max, &[Loc::Vec]),
+    (Role::Scaling, &[Loc::Vec]),
+    (Role::ExpZz, &[Loc::Vec]),
 ];
 /// And row by row, but counts and parameters, which may also lie column by column.
 const IN_ROWS: &[Layouts] = &[&[
@@ -46,6 +51,10 @@ const IN_ROWS: &[Layouts] = &[&[
     (Role::Dst, ND),
     (Role::DstIdx, ND),
     (Role::Cdst, ND_OR_DN),
+    (Role::Exp, ND),
+    (Role::Max, ND),
+    (Role::Scaling, ND),
+    (Role::ExpZz, ND),
 ]];
 
 /// cpu: wherever the operands lie.
@@ -74,6 +83,7 @@ pub(super) use by_role;
 
 const SORTED: Types = Types::EqualOf(&[F16, F32]);
 const RECORDS: Types = by_role!(Src &[F16, F32], Idx &[U32]; Dst as Src);
+const WITH_TMP: &[Form] = &[Form::Tmp];
 const LISTS: &[Form] = &[Form::Lists, Form::ListsTmpOut];
 /// What lies row by row on cpu, too.
 const ROWS_ON_CPU: &[Layouts] = &[&[
@@ -93,19 +103,32 @@ family! { after matrix::END;
     Tci => OpInfo {
         mnemonic: "tci",
         cpp: &["TCI"],
-        summary: "Consecutive integers in one row, upward or downward from a start value.",
-        formula: "dst(0,j) = scalar + j, descending: scalar - j; modulo 2^W",
-        source: "isa/irregular.md 3",
-        forms: &[form!(Plain: Scalar => Dst; named Dst, Scalar)],
+        summary: "Counts up or down along a row.",
+        formula: "dst(0,j) = scalar + j, descending: scalar - j",
+        source: "isa/irregular.md 3; isa/today.md 6.2",
+        forms: &[
+            form!(Plain: Scalar => Dst; named Dst, Scalar),
+            form!(Tmp: Scalar, Tmp as counted_scratch => Dst; cpp Dst, Scalar, Tmp; named Dst, Tmp, Scalar),
+        ],
         attrs: &[AttrName::Descending],
-        sigs: &[on_cpu(Types::EqualOf(INDEX)), in_vec(Profiles::NPU, Types::EqualOf(INDEX))],
+        sigs: &[
+            Sig { pipe: Pipe::S, ..on_cpu(Types::EqualOf(INTEGERS)) },
+            Sig { pipe: Pipe::S, ..in_vec(Profiles::NPU, Types::EqualOf(INDEX)) },
+            on_cpu(Types::EqualOf(INTEGERS)).of(WITH_TMP),
+            in_vec(Profiles::NPU, Types::EqualOf(INDEX)).of(WITH_TMP),
+        ],
+        pipe: Pipe::S,
         ids: ids!("tci"),
         rules: rules! {
             NPU Signature "tci-loc", "tci-layout"; ALL Signature "tci-dtype";
-            ALL StartNumber "tci-scalar"; ALL OneRow "tci-shape";
+            ALL StartNumber "tci-scalar"; ALL OneRow "tci-shape"; A2A3 CountTmp "tci-tmp"; ALL Overlap "overlap";
         },
         sem: Sem::Data(sem::count),
-        examples: &[(Role::Scalar, "i32"), (Role::Dst, "!pto.tile<1x32xi32>")],
+        examples: &[
+            (Role::Scalar, "i32"),
+            (Role::Dst, "!pto.tile<1x32xi32>"),
+            (Role::Tmp, "!pto.tile<1x256xi32>"),
+        ],
         ..BASE
     };
     Ttri => OpInfo {
@@ -227,12 +250,12 @@ family! { after matrix::END;
         mnemonic: "tgatherb",
         cpp: &["TGATHERB"],
         summary: "Gathers blocks of 32 bytes by byte offset.",
-        formula: "dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0",
-        source: "isa/irregular.md 4",
+        formula: "dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0; C0, sz of dst",
+        source: "isa/irregular.md 4; isa/today.md 6.8",
         forms: &[form!(Plain: Src as read_declared, Idx => Dst)],
         sigs: &[
-            Sig { layouts: &[&[(Role::Dst, ND)]], ..on_cpu(by_role!(Src STANDARD, Idx INDEX_32; Dst as Src)) },
-            in_vec(Profiles::NPU, by_role!(Src STANDARD, Idx INDEX_32; Dst as Src)),
+            Sig { layouts: &[&[(Role::Dst, ND)]], ..on_cpu(by_role!(Idx INDEX_32, Dst STANDARD;)) },
+            in_vec(Profiles::NPU, by_role!(Idx INDEX_32, Dst STANDARD;)),
         ],
         ids: ids!("tgatherb"),
         rules: rules! {
@@ -247,8 +270,8 @@ family! { after matrix::END;
         mnemonic: "tscatter",
         cpp: &["TSCATTER"],
         summary: "Writes each element of src to the element of dst that its index names.",
-        formula: "k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j)",
-        source: "isa/irregular.md 4",
+        formula: "a2a3, a5: dst = 0 over its declared area first; k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j)",
+        source: "isa/irregular.md 4; isa/today.md 6.6",
         forms: &[form!(Plain: Src, Idx => Dst as write_window)],
         sigs: &[
             on_cpu(by_role!(Src ANY_BUT_FP4, Idx INDEX; Dst as Src)),

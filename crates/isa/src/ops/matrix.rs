@@ -200,21 +200,22 @@ macro_rules! f32_mode {
 }
 
 family! { after reduce::END;
-    Tmatmul => product!(matmul "tmatmul" [] "TMATMUL" (A, B); "+0" None, "fresh product."; ; &[A, B, DST]);
+    Tmatmul => product!(matmul "tmatmul" [] "TMATMUL" (A, B); "+0" None, "fresh product.";
+        ContractPitch NPU "-pitch"; &[A, B, DST]);
     TmatmulAcc => product!(matmul "tmatmul_acc" ["tmatmul.acc"] "TMATMUL_ACC" (Acc, A, B); "acc(i,j)" ON_ACC,
-        "product added to an accumulator."; AccApart NPU "-inplace" + Overlap; &[ACC, A, B, DST]);
+        "product added to an accumulator."; ContractPitch NPU "-pitch", AccApart NPU "-inplace" + Overlap; &[ACC, A, B, DST]);
     TmatmulBias => product!(matmul "tmatmul_bias" ["tmatmul.bias"] "TMATMUL_BIAS" (A, B, Bias); "bias(0,j)" ON_BIAS,
-        "product added to a bias row."; ContractBias ALL "-bias"; &[A, B, BIAS, DST]);
+        "product added to a bias row."; ContractPitch NPU "-pitch", ContractBias ALL "-bias"; &[A, B, BIAS, DST]);
     TmatmulMx => product!(matmul_mx "tmatmul_mx" ["tmatmul.mx"] "TMATMUL_MX" (A, AScale, B, BScale); "+0" None,
-        "fresh product."; ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr";
+        "fresh product."; ContractPitch NPU "-pitch", ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr";
         &[MX_A, A_SCALE, MX_B, B_SCALE, MX_DST]);
     TmatmulMxAcc => product!(matmul_mx "tmatmul_mx_acc" ["tmatmul.mx.acc"] "TMATMUL_MX" (Acc, A, AScale, B, BScale);
         "acc(i,j)" ON_ACC, "product added to an accumulator.";
-        ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr", AccApart NPU "-inplace" + Overlap;
+        ContractPitch NPU "-pitch", ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr", AccApart NPU "-inplace" + Overlap;
         &[MX_ACC, MX_A, A_SCALE, MX_B, B_SCALE, MX_DST]);
     TmatmulMxBias => product!(matmul_mx "tmatmul_mx_bias" ["tmatmul.mx.bias"] "TMATMUL_MX" (A, AScale, B, BScale, Bias);
         "bias(0,j)" ON_BIAS, "product added to a bias row.";
-        ContractBias ALL "-bias", ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr";
+        ContractPitch NPU "-pitch", ContractBias ALL "-bias", ContractScale A5 "-scale", ScaleAddress A5 "-scale-addr";
         &[MX_A, A_SCALE, MX_B, B_SCALE, MX_BIAS, MX_DST]);
     Tgemv => product!(gemv "tgemv" [] "TGEMV" (A, B); "+0" None, "fresh product."; ; &[ROW, B, ROW_DST]);
     TgemvAcc => product!(gemv "tgemv_acc" ["tgemv.acc"] "TGEMV_ACC" (Acc, A, B); "acc(i,j)" ON_ACC,

@@ -112,7 +112,7 @@ macro_rules! table_sigs {
                 &[(Role::$data, ND), (Role::Idx, ND), (Role::Global, ND)],
                 &[(Role::$data, NZ_512), (Role::Idx, ND), (Role::Global, NZ)],
             ]),
-            table_sigs!(@ A5 $data $pipe IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
+            table_sigs!(@ A5 $data V IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
                 &[(Role::$data, ND_DN), (Role::Idx, ND_DN), (Role::Global, ND)],
             ]),
         ]
@@ -150,7 +150,7 @@ macro_rules! table_rules {
 /// A view for a tile.
 const LOADED: &[FormInfo] = &[form!(Plain: Global => Dst)];
 
-family! { after partial::END;
+family! { after mx::END;
     Tload => OpInfo {
         mnemonic: "tload",
         cpp: &["TLOAD"],

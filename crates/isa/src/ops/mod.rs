@@ -13,14 +13,17 @@ mod elementwise;
 mod irregular;
 mod matrix;
 mod memory;
+mod mx;
 mod names;
 mod operand;
 mod order;
 mod partial;
+mod phases;
 mod pipes;
 mod reduce;
 mod rule;
 mod scalar;
+mod scratch;
 pub mod sig;
 mod support;
 mod tconcat;
@@ -36,12 +39,14 @@ mod ttrans;
 mod vector;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
-pub use names::{DECLARED, other, others, why_not};
+pub use names::{DECLARED, UNKNOWN_OP, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};
+pub use phases::{Phase, Phases};
 use rule::rules;
 pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
+pub use scratch::wraps_through_scratch;
 pub use sig::{Judged, Lay, Layouts, Miss, Sig, TypeOf, Types};
 pub use tfillpad::fill_of;
 
@@ -76,6 +81,8 @@ pub enum Text {
     SetValid,
     /// `subview src[row, col] sizes […] valid […]`.
     Subset,
+    /// `multi_tile_get tiles[k] : T -> T`.
+    Slot,
     /// `make_tensor_view ptr, shape = […], strides = […]`.
     MakeView,
     /// `partition_view view, offsets = […], sizes = […]`.
@@ -132,6 +139,8 @@ pub enum Bind {
     Storage,
     /// dst lies where src lies, unless it has an address of its own (ops.md 6).
     InPlace,
+    /// dst is a slot of src, which is several tiles (isa/today.md 5.2).
+    Slot,
     /// dst lies at a 16th of src's address, in the memory of scales (isa/matrix.md 3).
     Scale,
 }
@@ -139,12 +148,12 @@ pub enum Bind {
 impl Bind {
     /// Whether the instruction touches no byte: it says only where its destination lies.
     pub fn only_names(self) -> bool {
-        matches!(self, Bind::Window | Bind::Bytes | Bind::Storage | Bind::Scale)
+        matches!(self, Bind::Window | Bind::Slot | Bind::Bytes | Bind::Storage | Bind::Scale)
     }
 
     /// Whether the destination lies in the bytes of the source.
     pub fn is_view(self) -> bool {
-        matches!(self, Bind::Window | Bind::Bytes | Bind::Storage | Bind::InPlace)
+        matches!(self, Bind::Window | Bind::Slot | Bind::Bytes | Bind::Storage | Bind::InPlace)
     }
 
     /// Whether the source says where the destination lies.
@@ -252,6 +261,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         matrix::ROWS,
         irregular::ROWS,
         partial::ROWS,
+        mx::ROWS,
         memory::ROWS,
         pipes::ROWS,
         cpp_only::ROWS,

@@ -7,9 +7,9 @@ static OTHERS: &str = "\
     test_async_event \
     wait_async_event \
     set_cross_block wait_cross_block \
-    alloc_multi_tile multi_tile_get get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
+    get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
     syncall set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global \
-    make_prefetch_async_context tprefetch_async get_prefetch_async_session fusion_region section.simt \
+    make_prefetch_async_context tprefetch_async get_prefetch_async_session section.simt simt_launch \
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
     comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc taddrelu tand tands tbroadcast tci tcmp tcmps tcolargmax \
@@ -29,6 +29,12 @@ static BETWEEN_DEVICES: &str = "tput tget tput_async tget_async tnotify twait tt
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
     comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event";
 
+/// How an operation is named that no table knows; it was refused.
+pub const UNKNOWN_OP: &str = "an operation that is not known";
+
+/// Instructions of a thread for each element.
+const SIMT: [&str; 2] = ["section.simt", "simt_launch"];
+
 /// How a call of a function without a body is named, which no text says.
 pub const DECLARED: &str = "func.call";
 
@@ -36,6 +42,13 @@ pub const DECLARED: &str = "func.call";
 pub fn why_not(name: &str) -> (String, &'static str) {
     if name == DECLARED {
         ("the called function is only declared, and has no body".into(), "give it a body, or run a part")
+    } else if name == UNKNOWN_OP {
+        ("the operation is not known, and nothing runs it".into(), "take it out of the program")
+    } else if SIMT.contains(&name) {
+        (
+            format!("pto.{name} runs one thread per element"),
+            "rewrite it with tile instructions or vector micro-operations",
+        )
     } else if BETWEEN_DEVICES.split_whitespace().any(|other| other == name) {
         (format!("pto.{name} moves data between devices; Tessera runs one device"), "run the part of one device")
     } else {

@@ -68,6 +68,10 @@ words! {
         C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
         V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
         Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
+        Exp = "exp", "exp", "The shared exponent of each group.";
+        Max = "max", "max", "The largest magnitude of each group.";
+        Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
+        ExpZz = "exp_zz", "expZZ", "The exponents in the order in which the matrix unit reads them.";
     }
 }
 
@@ -121,8 +125,8 @@ impl Role {
 
     /// Does the name say that it is a destination?
     pub fn is_dst(self) -> bool {
-        use Role::{Cdst, Dst, Dst0, Dst1, DstIdx, DstVal, Executed};
-        matches!(self, Dst | Dst0 | Dst1 | DstVal | DstIdx | Cdst | Executed)
+        use Role::{Cdst, Dst, Dst0, Dst1, DstIdx, DstVal, Executed, Exp, ExpZz, Max, Scaling};
+        matches!(self, Dst | Dst0 | Dst1 | DstVal | DstIdx | Cdst | Executed | Exp | Max | Scaling | ExpZz)
     }
 }
 
@@ -264,6 +268,22 @@ pub(super) const fn worded(role: Role) -> Operand {
 /// Scratch that may be left out, used on cpu and a2a3 (isa/notes.md).
 pub(super) const fn optional_scratch(role: Role) -> Operand {
     Operand { optional: true, used: Profiles::CPU_A2A3, ..scratch(role) }
+}
+/// Read, where hardware may also change the padding.
+pub(super) const fn read_narrowly(role: Role) -> Operand {
+    read(role)
+}
+/// Written in part, where it is given.
+pub(super) const fn optional_part(role: Role) -> Operand {
+    Operand { optional: true, ..write_part(role).valid_on(Profiles::NONE) }
+}
+/// Scratch that is always given, and used everywhere.
+pub(super) const fn staged(role: Role) -> Operand {
+    scratch(role)
+}
+/// Scratch of a form of its own, used on cpu and a2a3.
+pub(super) const fn counted_scratch(role: Role) -> Operand {
+    Operand { optional: false, ..optional_scratch(role) }
 }
 /// Read where it is given.
 pub(super) const fn optional(role: Role) -> Operand {

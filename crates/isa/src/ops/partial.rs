@@ -32,11 +32,13 @@ macro_rules! part {
     };
 }
 
+/// The wider of page and assembler (isa/today.md 6.8); f32 has indices of its own size on a2a3.
+const NARROW: &[Elem] = &[I8, U8, I16, U16, I32, U32, F16, Bf16];
 const WITH_INDICES: &[Types] = &[
     by_role!(Src0 STANDARD, Src0Idx INDEX; Src1 as Src0, Dst as Src0, Src1Idx as Src0Idx, DstIdx as Src0Idx),
-    by_role!(Src0 &[F16], Src0Idx INDEX; Src1 as Src0, Dst as Src0, Src1Idx as Src0Idx, DstIdx as Src0Idx),
+    by_role!(Src0 NARROW, Src0Idx INDEX; Src1 as Src0, Dst as Src0, Src1Idx as Src0Idx, DstIdx as Src0Idx),
     by_role!(Src0 &[F32], Src0Idx INDEX_32; Src1 as Src0, Dst as Src0, Src1Idx as Src0Idx, DstIdx as Src0Idx),
-    by_role!(Src0 &[F16, F32], Src0Idx INDEX; Src1 as Src0, Dst as Src0, Src1Idx as Src0Idx, DstIdx as Src0Idx),
+    by_role!(Src0 STANDARD, Src0Idx INDEX; Src1 as Src0, Dst as Src0, Src1Idx as Src0Idx, DstIdx as Src0Idx),
 ];
 
 /// The greater or smaller value with its index.
@@ -89,15 +91,15 @@ family! { after irregular::END;
         cpp: &["TQUANT"],
         summary: "Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.",
         formula: "INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))",
-        source: "isa/irregular.md 8",
-        forms: &[form!(Plain: Src, Fp, Offset as optional => Dst; by_hand cpp)],
+        source: "isa/irregular.md 8; isa/today.md 6.4",
+        forms: &[form!(Plain: Src, Fp, Offset as optional => Dst, Tmp as scratch_in_dps; by_hand cpp)],
         attrs: &[AttrName::QuantType],
         sigs: &[on_cpu(QUANTIZED), in_vec(Profiles::NPU, QUANTIZED)],
         ids: ids!("tquant"),
         rules: rules! {
             NPU Signature "tquant-loc", "tquant-layout"; ALL Signature "tquant-dtype"; ALL Words "tquant-attr";
             ALL QuantAttr "tquant-attr";
-            ALL LikeDst "tquant-valid"; ALL QuantParam "tquant-param"; ALL Overlap "overlap";
+            ALL LikeDst "tquant-valid"; ALL QuantParam "tquant-param"; A2A3 QuantTmp "tquant-tmp"; ALL Overlap "overlap";
         },
         sem: Sem::Computes(sem::quantize),
         examples: &[
@@ -105,6 +107,7 @@ family! { after irregular::END;
             (Role::Fp, "!pto.tile<vec, 16x1xf32, blayout=col_major>"),
             (Role::Offset, "!pto.tile<vec, 16x1xf32, blayout=col_major>"),
             (Role::Dst, "!pto.tile<16x32xi8>"),
+            (Role::Tmp, "!pto.tile<16x32xf32>"),
         ],
         ..BASE
     };

@@ -179,7 +179,7 @@ const fn algorithm(func: Func) -> Option<CppValue> {
 /// A full tile and a value, or a 32-byte block, for each row.
 macro_rules! row_expand {
     ($mnemonic:literal $cpp:literal $func:ident $attrs:ident; cpu $cpu:expr, a2a3 $a2a3:expr, a5 $a5:expr;
-     $($late:ident $at_run:ident $suffix:literal;)* $what:literal, $does:literal) => {
+     $($($on:ident $kind:ident $own:literal;)* => $($late:ident $at_run:ident $suffix:literal;)*)? $what:literal, $does:literal) => {
         OpInfo {
             mnemonic: $mnemonic,
             cpp: &[$cpp],
@@ -196,9 +196,9 @@ macro_rules! row_expand {
             ],
             ids: ids!($mnemonic),
             rules: vector_rules!($mnemonic;
-                ALL RowExpandValid "-valid"; ALL ExpandColumn "-attr";
+                ALL RowExpandValid "-valid"; ALL ExpandColumn "-attr"; $($($on $kind $own;)*)?
                 A2A3 ExpandTmp "-tmp"; A2A3 ExpandTmpSize "-tmp-size";
-                => $($late $at_run $suffix;)*),
+                => $($($late $at_run $suffix;)*)?),
             value: algorithm(Func::$func),
             sem: Sem::Expand { each: Axis::Row, func: Func::$func },
             examples: &[(Role::Src1, "!pto.tile<vec, 16x1xf16, blayout=col_major>")],
@@ -280,7 +280,7 @@ family! { after scalar::END;
     Trowexpandmul => row_expand!("trowexpandmul" "TROWEXPANDMUL" Mul EXACT_ROW_ATTRS;
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 A5_EXPANDED; "s0(i,j) * s1(i,j)", "multiplies by");
     Trowexpanddiv => row_expand!("trowexpanddiv" "TROWEXPANDDIV" Div EXACT_ROW_ATTRS;
-        cpu NUMBERS, a2a3 HALF_SINGLE, a5 A5_EXPANDED; CPU_A5 Zero "-zero"; "s0(i,j) / s1(i,j)", "divides by");
+        cpu NUMBERS, a2a3 HALF_SINGLE, a5 A5_EXPANDED; NPU PreciseWithTmp "-precision"; => CPU_A5 Zero "-zero"; "s0(i,j) / s1(i,j)", "divides by");
     Trowexpandmax => row_expand!("trowexpandmax" "TROWEXPANDMAX" Max ROW_ATTRS;
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 A5_EXPANDED; "max(s0(i,j), s1(i,j))", "takes the maximum with");
     Trowexpandmin => row_expand!("trowexpandmin" "TROWEXPANDMIN" Min ROW_ATTRS;

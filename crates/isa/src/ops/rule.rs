@@ -149,6 +149,7 @@ kinds! {
     CompareMode "Does hardware have the comparison?";
     CvtMode "Does hardware have the rounding?";
     Scalar "Is the scalar a number of the tile's kind?";
+    ScalarNumber "Is the scalar a number?";
     ScalarTyped "Has the scalar the tile's type?";
     ScalarShift "Is the scalar a shift count?";
     ScalarSlope "Is the scalar a slope?";
@@ -161,6 +162,11 @@ kinds! {
     ColFoldValid "Has dst one value per column of src?";
     FoldEmpty "Is there something to fold?";
     ArgIndex "Does the index type hold every place?";
+    TmpOfIntegers "Do integers have a scratch tile that nothing uses (warning)?";
+    CountTmp "Is tmp what a2a3 counts in?";
+    QuantTmp "Is tmp what a2a3 quantizes in?";
+    PreciseFloats "Is the more precise algorithm asked for where it is?";
+    PreciseWithTmp "Has the more precise algorithm its scratch tile?";
     ArgTmp "Is tmp what a2a3's arg instructions want?";
     ArgTmpSize "Is it as large as hardware needs (warning)?";
     PairTmp "Is tmp what adding in pairs wants?";
@@ -175,6 +181,7 @@ kinds! {
     ContractValid "Do M, K and N agree?";
     ContractShape "Do the declared shapes agree?";
     ContractRange "Are M, K and N in hardware's range?";
+    ContractPitch "Do the declared extents have the pitch that hardware counts with (warning)?";
     ContractBias "Is the bias one row, and long enough?";
     ContractScale "Is there a scale for every block of 32?";
     ScaleAddress "Do the scales lie where hardware finds them?";
@@ -211,6 +218,13 @@ kinds! {
     MergeTmpSize "Is it as large as hardware needs (warning)?";
     PartValid "Do the sources lie in dst, and does one cover it?";
     LikeDst "Has src the valid region of dst?";
+    MxAttr "Do the words of TQUANT_MX fit each other?";
+    MxDtype "Has dst the type of the format?";
+    MxValid "Are there whole groups, and a place for each?";
+    MxShape "Do the declared shapes fit?";
+    MxRoom "Is there room for what hardware writes?";
+    MxHardware "Does the library have it?";
+    Exponents "Do the sizes fit the order of the exponents?";
     QuantAttr "Do type, offset and quant_type fit?";
     QuantParam "Are there factors for the elements?";
     DequantParam "Is there a scale and an offset for each row?";
@@ -218,6 +232,7 @@ kinds! {
 
     Fixpipe "AccToVecMode, quantization and `fp` (fixpipe.md).";
     FillValue "Is the fill value exact?";
+    MoveAttr "Does grpAxis belong to exponents?";
     MoveBias "TMOV into Bias.";
     MoveScaling "TMOV into Scaling.";
     MoveShape "TMOV's declared shapes.";
@@ -265,6 +280,7 @@ kinds! {
     StoreShape "Has the view the tile's valid region?";
     Bounds "Does the view stay in its buffer?";
     Window "TSUBVIEW's window.";
+    SlotIndex "Has the multi-buffer tile the slot?";
 }
 
 impl RuleKind {
@@ -282,6 +298,7 @@ impl RuleKind {
                 | RuleKind::SortTmpSize
                 | RuleKind::MergeTmpSize
                 | RuleKind::Duplicate
+                | RuleKind::ContractPitch
                 | RuleKind::AccApart
                 | RuleKind::NoEffect
                 | RuleKind::LargerView

@@ -13,7 +13,7 @@ const AXPY: Types = Types::Pairs(&[(F16, HALF_SINGLE), (F32, &[F32])]);
 family! { after elementwise::END;
     Tadds => mapped!("tadds" "TADDS" Add(Src, Scalar);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 NUMBERS;
-        ALL Scalar "-scalar"; =>
+        ALL ScalarNumber "-scalar"; =>
         "dst(i,j) = src(i,j) + s", "Adds a scalar.");
     Taddsc => mapped!("taddsc" "TADDSC" AddAdd(Src0, Scalar, Src1);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;
@@ -78,7 +78,7 @@ family! { after elementwise::END;
             vector(Profiles::A5, Types::EqualOf(&[I8, U8, I16, U16, I32, U32, I64, U64, F16, F32])).of(EITHER),
         ],
         ids: ids!("tdivs"),
-        rules: vector_rules!("tdivs"; ALL SameValid "-valid"; ALL Scalar "-scalar"; => ALL Zero "-zero";),
+        rules: vector_rules!("tdivs"; ALL SameValid "-valid"; ALL ScalarNumber "-scalar"; => ALL Zero "-zero";),
         sem: Sem::Computes(sem::divide),
         notes: &[
             "x / ±0 = ±inf by the signs; 0 / 0 and inf / inf = NaN; integers truncate toward zero",
@@ -135,15 +135,15 @@ family! { after elementwise::END;
     };
     Tmaxs => mapped!("tmaxs" "TMAXS" Max(Src, Scalar);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 NUMBERS;
-        ALL Scalar "-scalar"; =>
+        ALL ScalarNumber "-scalar"; =>
         "dst(i,j) = max(src(i,j), s)", "Larger of element and scalar.");
     Tmins => mapped!("tmins" "TMINS" Min(Src, Scalar);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 NUMBERS;
-        ALL Scalar "-scalar"; =>
+        ALL ScalarNumber "-scalar"; =>
         "dst(i,j) = min(src(i,j), s)", "Smaller of element and scalar.");
     Tmuls => mapped!("tmuls" "TMULS" Mul(Src, Scalar);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 &[I16, U16, I32, U32, I64, U64, F16, Bf16, F32];
-        ALL Scalar "-scalar"; =>
+        ALL ScalarNumber "-scalar"; =>
         "dst(i,j) = src(i,j) * s", "Multiplies by a scalar.");
     Tors => mapped!("tors" "TORS" Or(Src, Scalar);
         cpu INTEGERS, a2a3 TO_32, a5 TO_32;
@@ -151,7 +151,7 @@ family! { after elementwise::END;
         "dst(i,j) = src(i,j) | s", "Bitwise OR with a scalar.");
     Tpows => mapped!("tpows" "TPOWS" Pow(Src, Scalar; Tmp as measured_scratch) precise "Pow";
         cpu NUMBERS, a2a3 &[I8, U8, I16, U16, I32, U32, F32], a5 STORED;
-        A2A3 Tmp(POW) "-tmp"; ALL Scalar "-scalar"; => ALL Zero "-zero";
+        A2A3 Tmp(POW) "-tmp"; NPU TmpOfIntegers "-tmp"; ALL Scalar "-scalar"; NPU PreciseFloats "-precision"; => ALL Zero "-zero";
         "dst(i,j) = src(i,j) ^ s", "Power with a scalar exponent.");
     Trems => mapped!("trems" "TREMS" Rem(Src, Scalar; Tmp as measured_scratch) precise "RemS";
         cpu NUMBERS, a2a3 &[I32, F32], a5 &[I16, U16, I32, U32, I64, U64, F16, F32];
@@ -188,7 +188,7 @@ family! { after elementwise::END;
         "Right shift by one count; arithmetic for signed types, logical for unsigned.");
     Tsubs => mapped!("tsubs" "TSUBS" Sub(Src, Scalar);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 NUMBERS;
-        ALL Scalar "-scalar"; =>
+        ALL ScalarNumber "-scalar"; =>
         "dst(i,j) = src(i,j) - s", "Subtracts a scalar.");
     Tsubsc => mapped!("tsubsc" "TSUBSC" SubAdd(Src0, Scalar, Src1);
         cpu NUMBERS, a2a3 SIGNED_FLOAT, a5 SIGNED_FLOAT;

@@ -71,6 +71,23 @@ family! { after layout::END;
     };
     AllocTile => plain!("alloc_tile" ["Tile"] Value Alloc "A tile, with optional address and run-time valid extents.",
         binds: Some(Bind::New), rules: rules![ALL Program "tassign-range", "tassign-align", "valid-range", "capacity";]);
+    AllocMultiTile => plain!("alloc_multi_tile" [] Value Alloc
+        "Several equal tiles, one after the other, with optional address and run-time valid extents.",
+        source: "isa/today.md 5.2", binds: Some(Bind::New),
+        rules: rules![ALL Program "tile-multi", "tassign-range", "tassign-align", "valid-range", "capacity";]);
+    MultiTileGet => OpInfo {
+        mnemonic: "multi_tile_get",
+        summary: "One of the tiles of a multi-buffer tile.",
+        formula: "dst(i,j) is element (i,j) of slot k, in the same storage",
+        source: "isa/today.md 5.2",
+        forms: &[form!(Plain: Src as read_declared, Index => Dst as view)],
+        sigs: &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Any, Pipe::S)],
+        rules: rules![ALL SlotIndex "tile-multi"; ALL Program "valid-range";],
+        sem: Sem::Binds,
+        binds: Some(Bind::Slot),
+        text: Text::Slot,
+        ..BASE
+    };
     Tassign => plain!("tassign" ["TASSIGN"] Binds Assign "Bind a tile to an address; moves no data.",
         binds: Some(Bind::Address), rules: rules![ALL Program "tassign-range", "tassign-align";]);
     SetValidshape => plain!("set_validshape" ["SetValidRow" "SetValidCol"] Resizes SetValid "Set a dynamic valid region.",
@@ -131,7 +148,7 @@ family! { after layout::END;
     WaitFlag => plain!("wait_flag" [] Orders(Order::Wait) AsWritten "Order between two pipes.");
     RecordEvent => plain!("record_event" [] Orders(Order::Record) AsWritten "Order between pipes.");
     WaitEvent => plain!("wait_event" [] Orders(Order::Await) AsWritten "Order between pipes.");
-    Barrier => plain!("barrier" [] Orders(Order::Barrier) AsWritten "All pipes finish before the next instruction.",
+    Barrier => plain!("barrier" [] Orders(Order::Barrier) AsWritten "The named pipe, or every pipe with PIPE_ALL, finishes what it has begun before it begins what follows.",
         aliases: &["pipe_barrier", "barrier_sync"]);
     Tsync => plain!("tsync" ["TSYNC"] Orders(Order::Events) AsWritten "Wait for events.");
     GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");

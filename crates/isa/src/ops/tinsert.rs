@@ -19,6 +19,7 @@ static SIGS: &[Sig] = &[
     flow!(Profiles::A2A3, &[Form::ScalarQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_SCALAR_A2A3, Pipe::Fix),
     flow!(Profiles::A2A3, &[Form::VectorQuant], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], ACC_VECTOR_A2A3, Pipe::Fix),
     flow!(Profiles::A2A3, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ_512)], Types::Pairs(&[]), Pipe::Fix),
+    flow!(Profiles::A2A3, PLAIN, &[Loc::Vec], &[Loc::Vec], &[pair!(ND, ND), pair!(NZ, NZ)], Types::EqualOf(STANDARD), Pipe::V),
 
     flow!(Profiles::A5, PLAIN, &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_PLAIN_A5, Pipe::Fix),
     flow!(Profiles::A5, &[Form::Fill], &[Loc::Acc], &[Loc::Mat], &[pair!(NZ, NZ)], ACC_SAME, Pipe::Fix),

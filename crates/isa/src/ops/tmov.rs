@@ -52,10 +52,10 @@ pub(super) const TMOV: OpInfo = OpInfo {
     summary: "Move a tile's valid region, changing location, layout or (out of an accumulator) type on the way.",
     formula: "dst(i,j) = src(i,j) over the valid region",
     forms: &[form!(Plain: Src => Dst), form!(VectorQuant: Src, Fp => Dst), form!(ScalarQuant: Src, Quant => Dst)],
-    attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode, AttrName::SaturateInf],
+    attrs: &[AttrName::AccToVecMode, AttrName::ReluPreMode, AttrName::SaturateInf, AttrName::GrpAxis],
     rules: rules! {
         ALL Signature "tmov-loc", "tmov-layout"; ALL MoveBias "tmov-bias"; ALL MoveScaling "tmov-scaling"; ALL Signature "tmov-dtype";
-        ALL MoveShape "tmov-shape"; ALL MoveValid "tmov-valid"; ALL MovePitch "tmov-pitch";
+        A5 MoveAttr "tmov-attr"; ALL MoveShape "tmov-shape"; ALL MoveValid "tmov-valid"; ALL MovePitch "tmov-pitch";
         ALL Fixpipe "acc-mode", "acc-mode-split", "quant-source", "quant-sign", "quant-scale", "fp-operand", "fp-align", "fp-short";
         ALL FillValue "fp-value"; ALL Overlap "overlap"; ALL Footprint "footprint"; ALL Conversion "value-conversion";
     },
@@ -73,7 +73,7 @@ pub(super) const TMOV_FP: OpInfo = OpInfo {
     summary: "TMOV with a Scaling tile of quantization parameters, or with a value that fills dst's padding.",
     formula: "dst(i,j) = quant(src(i,j), fp[j]), or dst(i,j) = src(i,j) and v outside dst's valid region",
     forms: &[form!(VectorQuant: Src, Fp => Dst), form!(Fill: Src, Fill => Dst as write_all)],
-    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::SaturateInf],
+    attrs: &[AttrName::ReluPreMode, AttrName::AccToVecMode, AttrName::SaturateInf, AttrName::GrpAxis],
     source: "ops.md 2 and 3.4; PTO ISA, layout family page",
     ..TMOV
 };

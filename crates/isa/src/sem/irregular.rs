@@ -9,16 +9,16 @@ use crate::ops::{AttrName, Form, Role};
 use smallvec::SmallVec;
 
 /// The given number of rows and columns, from the first element on.
-fn top([rows, cols]: [u64; 2]) -> Rect {
+pub(super) fn top([rows, cols]: [u64; 2]) -> Rect {
     Rect { row: 0, col: 0, rows, cols }
 }
 
-fn declared(inst: &Inst, tile: usize) -> Option<Rect> {
+pub(super) fn declared(inst: &Inst, tile: usize) -> Option<Rect> {
     inst.tiles.get(tile).map(|t| top([t.tile.rows, t.tile.cols]))
 }
 
 /// A step whose data decides, which reads and writes in these rectangles.
-fn routed(how: Routing, reads: &[(usize, Rect)], writes: &[(usize, Rect)]) -> Step {
+pub(super) fn routed(how: Routing, reads: &[(usize, Rect)], writes: &[(usize, Rect)]) -> Step {
     Step::Routed(Routed { how, reads: SmallVec::from_slice(reads), writes: SmallVec::from_slice(writes) })
 }
 
@@ -37,7 +37,10 @@ fn integer(inst: &Inst, role: Role) -> Option<i128> {
 
 /// TCI.
 pub fn count(inst: &Inst) -> Steps {
-    made(inst, Routing::Count { start: integer(inst, Role::Scalar)?, down: inst.attrs.flag(AttrName::Descending) })
+    let how = Routing::Count { start: integer(inst, Role::Scalar)?, down: inst.attrs.flag(AttrName::Descending) };
+    let mut all = scratch(inst);
+    all.extend(made(inst, how)?);
+    Some(all)
 }
 
 /// TTRI.
@@ -241,7 +244,7 @@ pub fn quantize(inst: &Inst) -> Steps {
     let [rows, cols] = valid(inst, d)?;
     let params = valid(inst, f)?[1];
     let period = if params == 8 { 8 } else { 1 };
-    let mut all = Vec::new();
+    let mut all = scratch(inst);
     for first in 0..period.min(cols) {
         let every = Map::columns(first, period);
         let factor = match params {

@@ -18,6 +18,7 @@ mod irregular;
 pub mod math;
 mod matrix;
 mod memory;
+mod mx;
 mod notation;
 mod notes;
 mod random;
@@ -44,6 +45,7 @@ pub use irregular::{
 };
 pub use matrix::{Reduced, SCALE_BLOCK, SCALED_ALIGN, add_once, f32_mode, scale_address, scale_pairs};
 pub use memory::{load, prefetch, store};
+pub use mx::{MX_GROUP, Mx, Shared, exponents, quantize_mx};
 pub use notation::{Piece, TIGHT, pieces};
 pub use random::Random;
 pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
@@ -135,6 +137,11 @@ pub enum Sem {
 }
 
 impl Sem {
+    /// Whether data may decide where elements go.
+    pub const fn routes(&self) -> bool {
+        matches!(self, Sem::Data(_))
+    }
+
     /// Whether the instruction writes elements, of tiles or of global memory.
     pub const fn computes(&self) -> bool {
         matches!(
@@ -185,6 +192,9 @@ pub fn ceil_to(x: u64, n: u64) -> u64 {
 
 /// The steps of an instruction; `None` where a value that they depend on is not known, or it changes no element.
 pub fn steps(inst: &Inst) -> Steps {
+    if inst.is_empty() {
+        return Some(Vec::new());
+    }
     match inst.op.info().sem {
         Sem::Moves(steps) | Sem::Computes(steps) | Sem::Data(steps) => steps(inst),
         Sem::Map { args, func } => vector::map(inst, args, func),

@@ -6,7 +6,7 @@
 
 use super::func::{best, compare};
 use super::records::{Record, before, merge};
-use super::{Random, Rect, irregular};
+use super::{Mx, Random, Rect, irregular};
 use crate::codec::{Number, Overflow};
 use crate::diag::Fault;
 use crate::elem::Elem;
@@ -69,6 +69,13 @@ pub enum Routing {
     Pick {
         greatest: bool,
     },
+    /// Elements by the exponent that their group shares.
+    QuantizeMx(Mx),
+    /// Exponents in the order in which the matrix unit reads them.
+    Exponents {
+        /// Whether their groups lie along the rows.
+        by_rows: bool,
+    },
 }
 
 impl Routing {
@@ -80,7 +87,8 @@ impl Routing {
     /// The operands whose contents decide what goes where or what is made.
     pub fn deciders(self) -> &'static [Role] {
         match self {
-            Routing::Count { .. } | Routing::Triangle { .. } | Routing::Random(_) => &[],
+            Routing::Count { .. } | Routing::Triangle { .. } | Routing::Random(_) | Routing::Exponents { .. } => &[],
+            Routing::QuantizeMx(_) => &[Role::Src],
             Routing::Histogram { .. } => &[Role::Src, Role::Idx],
             Routing::Compare { .. } | Routing::Sort | Routing::MergeBlocks { .. } => &[Role::Src],
             Routing::Blocks | Routing::Scatter => &[Role::Idx],
@@ -130,7 +138,7 @@ pub fn routes(inst: &Inst, how: Routing, read: Read<'_>) -> Result<Routes, Box<F
 }
 
 /// `None`: an operand is missing, or its extents are unknown.
-type Done = Option<Result<(), Box<Fault>>>;
+pub(super) type Done = Option<Result<(), Box<Fault>>>;
 
 /// Gives up with the fault.
 macro_rules! known {
@@ -142,20 +150,20 @@ macro_rules! known {
     };
 }
 
-struct Data<'a> {
-    inst: &'a Inst,
+pub(super) struct Data<'a> {
+    pub inst: &'a Inst,
     read: Read<'a>,
     routes: Routes,
 }
 
 /// An operand with its position and valid region.
 #[derive(Clone, Copy)]
-struct Tile<'a> {
+pub(super) struct Tile<'a> {
     number: usize,
     arg: &'a TileArg,
-    elem: Elem,
+    pub elem: Elem,
     size: u64,
-    valid: [u64; 2],
+    pub valid: [u64; 2],
 }
 
 impl Tile<'_> {
@@ -166,14 +174,14 @@ impl Tile<'_> {
 }
 
 impl<'a> Data<'a> {
-    fn tile(&self, role: Role) -> Option<Tile<'a>> {
+    pub fn tile(&self, role: Role) -> Option<Tile<'a>> {
         let number = self.inst.tile_index(role)?;
         let arg = self.inst.tiles.get(number)?;
         Some(Tile { number, arg, elem: arg.tile.elem, size: arg.tile.elem.size()?, valid: arg.known_valid()? })
     }
 
     /// An element, where it is defined.
-    fn element(&self, tile: Tile<'_>, r: u64, c: u64) -> Option<u64> {
+    pub fn element(&self, tile: Tile<'_>, r: u64, c: u64) -> Option<u64> {
         (self.read)(tile.number, tile.at(r, c), tile.size)
     }
 
@@ -187,7 +195,7 @@ impl<'a> Data<'a> {
         })
     }
 
-    fn push(&mut self, dst: usize, to: i64, len: u64, from: From) {
+    pub fn push(&mut self, dst: usize, to: i64, len: u64, from: From) {
         if let (Some(last), From::Tile(tile, at)) = (self.routes.all.last_mut(), from)
             && last.dst == dst
             && last.to + last.len as i64 == to
@@ -201,7 +209,7 @@ impl<'a> Data<'a> {
         self.routes.all.push(Route { dst, to, len, from });
     }
 
-    fn put(&mut self, dst: Tile<'_>, (r, c): (u64, u64), from: From) {
+    pub fn put(&mut self, dst: Tile<'_>, (r, c): (u64, u64), from: From) {
         self.push(dst.number, dst.at(r, c), dst.size, from);
     }
 
@@ -222,6 +230,8 @@ impl<'a> Data<'a> {
             Routing::MergeBlocks { length } => self.merge_blocks(length),
             Routing::MergeLists { exhausted } => self.merge_lists(exhausted),
             Routing::Pick { greatest } => self.pick(greatest),
+            Routing::QuantizeMx(mx) => self.quantize_mx(mx),
+            Routing::Exponents { by_rows } => self.exponents(by_rows),
         }
     }
 
@@ -306,9 +316,11 @@ impl<'a> Data<'a> {
     }
 
     fn blocks(&mut self) -> Done {
-        let (src, idx, dst) = (self.tile(Role::Src)?, self.tile(Role::Idx)?, self.tile(Role::Dst)?);
-        let (bytes, c0) = (src.arg.tile.bytes(), dst.elem.c0());
-        let is_whole = src.arg.layout == src.arg.tile.layout();
+        let (idx, dst) = (self.tile(Role::Idx)?, self.tile(Role::Dst)?);
+        let number = self.inst.tile_index(Role::Src)?;
+        let src = self.inst.tiles.get(number)?;
+        let (bytes, bits, c0) = (src.tile.bytes(), u64::from(src.tile.elem.bits()), dst.elem.c0());
+        let is_whole = src.layout == src.tile.layout();
         for i in 0..dst.valid[0] {
             for b in 0..dst.valid[1] / c0 {
                 let offset = known!(self.decider(idx, i, b));
@@ -323,14 +335,15 @@ impl<'a> Data<'a> {
                 }
                 let to = dst.at(i, b * c0);
                 if is_whole {
-                    self.push(dst.number, to, 32, From::Tile(src.number, offset as i64));
+                    self.push(dst.number, to, 32, From::Tile(number, offset as i64));
                     continue;
                 }
                 // A window of another tile keeps its pitch, so its bytes do not lie one after the other.
                 for byte in offset..offset + 32 {
-                    let (r, c) = irregular::stored(self.inst, src.number, byte / src.size)?;
-                    let from = From::Tile(src.number, src.at(r, c) + (byte % src.size) as i64);
-                    self.push(dst.number, to + (byte - offset) as i64, 1, from);
+                    let (r, c) = irregular::stored(self.inst, number, byte * 8 / bits)?;
+                    let at =
+                        src.layout.offset(r, c).saturating_mul(bits as i64) / 8 + (byte % (bits / 8).max(1)) as i64;
+                    self.push(dst.number, to + (byte - offset) as i64, 1, From::Tile(number, at));
                 }
             }
         }

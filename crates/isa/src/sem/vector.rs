@@ -3,7 +3,7 @@
 
 use super::{Apply, Arg, Axis, Func, Map, Rect, Reduce, Side, Step, Steps, at, ceil_to, scratch, valid};
 use crate::inst::{Inst, ScalarArg};
-use crate::ops::{Form, Role};
+use crate::ops::{Form, Role, RuleKind};
 use crate::profile::Profile;
 use crate::tile::Loc;
 use smallvec::SmallVec;
@@ -15,7 +15,10 @@ fn arg(inst: &Inst, role: Role) -> Option<Arg> {
         Some(tile) => Some(Arg::Element(Side::Tile(tile), Map::SAME)),
         None => {
             let elem = inst.tile(Role::Src).or(inst.dst())?.tile.elem;
-            Some(Arg::Scalar(elem, inst.scalar_arg(role)?.bits(elem)?))
+            let scalar = inst.scalar_arg(role)?;
+            // Scalars of another kind are converted where the row says so (isa/today.md 6.8).
+            let by_value = inst.op.info().rules.iter().any(|rule| rule.kind == RuleKind::ScalarNumber);
+            Some(Arg::Scalar(elem, if by_value { scalar.converted(elem)? } else { scalar.bits(elem)? }))
         }
     }
 }

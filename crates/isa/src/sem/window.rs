@@ -140,7 +140,7 @@ fn footprint(inst: &Inst, which: Window, src: &Tile, dst: &Tile, rows: u64, cols
             };
             Some([if extract { rows } else { src.rows / halves_m }, ceil_to(cols, unit)])
         }
-        (Profile::A5, Loc::Vec, _) if which == Window::OfDestination && nz(src) => {
+        (_, Loc::Vec, _) if which == Window::OfDestination && nz(src) => {
             let rows = if inst.attrs.split().is_some() { ceil_to(rows, 16) } else { rows };
             Some([rows, ceil_to(cols, c0)])
         }

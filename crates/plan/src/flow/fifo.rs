@@ -26,6 +26,7 @@ impl Walk<'_> {
                 definition: Some(id),
                 manual: base,
                 pinned: true,
+                scratch: None,
                 shared: true,
             };
             self.flow.roots.push(root);

@@ -41,6 +41,15 @@ pub struct Done {
     pub start: i64,
 }
 
+/// The place of an event among the phases of its instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Whether a phase comes before it, and is done when it starts.
+    pub follows: bool,
+    /// Whether a phase comes after it.
+    pub leads: bool,
+}
+
 /// The role of an event in the order.
 #[derive(Clone, Debug)]
 pub enum EventAction {
@@ -49,6 +58,7 @@ pub enum EventAction {
         done: Done,
         reads: bool,
         named: SmallVec<[u32; 1]>,
+        part: Part,
     },
     /// Everything before it is done before it, and it before everything later.
     Prints(Done),

@@ -29,7 +29,7 @@ use crate::trace::{Kind as Traced, Line};
 use crate::vecscope::InScope;
 use access_history::Touching;
 use channels::Lines;
-use event::{Done, Event, EventAction, Point};
+use event::{Done, Event, EventAction, Part, Point};
 use pipe_clocks::Pipes;
 use report::RunFindings;
 use shadow_memory::{Access, AccessKind, Memory};
@@ -37,7 +37,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, Root, ScatterAtomic, TileArg};
-use tessera_isa::ops::{Pipe, Role};
+use tessera_isa::ops::{Phases, Pipe, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as FifoRole, Rect};
 use tessera_isa::tile::Loc;
@@ -64,6 +64,16 @@ struct Variant {
     /// None where it touches nothing.
     what: Option<u32>,
     reads: bool,
+    /// Its phases, in the detector's list, where it uses flags inside.
+    phased: Option<u32>,
+}
+
+/// The phases of an instruction variant (isa/today.md 8.1).
+#[derive(Clone, Debug)]
+struct Phased {
+    phases: &'static Phases,
+    /// By phase: its pipe, its accesses, and whether it reads.
+    parts: SmallVec<[(Pipe, u32, bool); 4]>,
 }
 
 /// One block of a run.
@@ -75,6 +85,7 @@ pub struct Detector<const W: usize> {
     lines: Lines<W>,
     /// By process, site and number.
     variants: Vec<Vec<Vec<Option<Variant>>>>,
+    phased: Vec<Phased>,
     told: RunFindings,
     /// Races inside of vecscopes.
     scopes: Vec<InScope>,
@@ -91,6 +102,7 @@ impl<const W: usize> Detector<W> {
             memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),
             lines: Lines::new(text.profile, processes.iter().map(|p| p.core).collect()),
             variants: vec![Vec::new(); processes.len()],
+            phased: Vec::new(),
             told: RunFindings::new(processes.len()),
             scopes: Vec::new(),
             is_over: false,
@@ -174,7 +186,9 @@ impl<const W: usize> Detector<W> {
         let (site, number, age) = variant;
         let known = self.variants.get(process).and_then(|sites| sites.get(site)?.get(number).copied().flatten());
         let Some(known) = known.filter(|known| known.age == age) else { return false };
-        if let Some(what) = known.what {
+        if let Some(n) = known.phased {
+            self.phases(process, at, n, start as i64);
+        } else if let Some(what) = known.what {
             self.work(process, at, known.pipe, Done { what, start: start as i64 }, known.reads);
         }
         true
@@ -185,15 +199,69 @@ impl<const W: usize> Detector<W> {
         let Some(pipes) = self.pipes.get_mut(process) else { return };
         let named = events.map(|events| pipes.events(events)).unwrap_or_default();
         let point = pipes.point(op, turns);
-        self.next(process, point, EventAction::Work { pipe, done, reads, named });
+        self.next(process, point, EventAction::Work { pipe, done, reads, named, part: Part::default() });
+    }
+
+    /// An instruction that uses flags inside: its phases, in order.
+    fn phases(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), n: u32, start: i64) {
+        let Some(Phased { phases, parts }) = self.phased.get(n as usize).cloned() else { return };
+        let Some(first) = parts.first().map(|part| part.0) else { return };
+        phases.before.iter().for_each(|from| self.inner(process, (op, turns), (*from, first)));
+        for (n, (pipe, what, reads)) in parts.iter().copied().enumerate() {
+            let Some(pipes) = self.pipes.get_mut(process) else { return };
+            let point = pipes.point(op, turns);
+            if n == 0 {
+                pipes.hides(phases.hidden, &point);
+            }
+            let part = Part { follows: n > 0, leads: n + 1 < parts.len() };
+            let act = EventAction::Work { pipe, done: Done { what, start }, reads, named: SmallVec::new(), part };
+            self.next(process, point, act);
+        }
+        phases.after.iter().for_each(|flag| self.inner(process, (op, turns), *flag));
+    }
+
+    /// A flag that is set and waited for inside of an instruction.
+    fn inner(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), (from, to): (Pipe, Pipe)) {
+        for sets in [true, false] {
+            let Some(pipes) = self.pipes.get_mut(process) else { return };
+            let (flag, point) = (pipes.inner_flag(from, to), pipes.point(op, turns));
+            let act = if sets { pipes.set(from, flag, &point, None) } else { pipes.wait(to, flag, &point) };
+            self.next(process, point, act);
+        }
+    }
+
+    /// The phases of an instruction that uses flags inside, with the accesses of each.
+    fn learn_phases(&mut self, inst: &Inst, pipe: Pipe, accesses: &[Access]) -> Option<u32> {
+        let phases = inst.phases();
+        if phases.hidden.is_empty() {
+            return None;
+        }
+        let mut parts: SmallVec<[(Pipe, u32, bool); 4]> = SmallVec::new();
+        for (n, phase) in phases.phases.iter().enumerate() {
+            let is = |access: &Access| {
+                let touches = (phase.reads.contains(&access.role), phase.writes.contains(&access.role));
+                if access.way == AccessKind::Reads { touches.0 } else { touches.1 }
+            };
+            let own: Vec<Access> = accesses.iter().filter(|access| is(access)).cloned().collect();
+            let leads = n + 1 < phases.phases.len();
+            let what = if leads { self.memory.phase(own, phase.pipe) } else { self.memory.number(own) };
+            parts.push((phase.pipe, what, self.memory.reads(what)));
+        }
+        if parts.is_empty() {
+            let what = self.memory.number(accesses.to_vec());
+            parts.push((pipe, what, self.memory.reads(what)));
+        }
+        self.phased.push(Phased { phases, parts });
+        Some(self.phased.len() as u32 - 1)
     }
 
     /// The key of an instruction variant.
     pub fn learn(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, view: Option<Space>) {
         let (site, number, age) = variant;
-        let pipe = inst.op.pipe(inst.form, inst.profile, inst.tiles.iter().map(|t| (t.role, t.tile)));
+        let pipe = inst.pipe();
         let accesses = self.accesses(process, inst, view);
         let is_nothing = accesses.is_empty() && !inst.makes_dst || inst.op.only_names(self.text.profile);
+        let phased = if is_nothing { None } else { self.learn_phases(inst, pipe, &accesses) };
         let what = (!is_nothing).then(|| self.memory.number(accesses));
         let reads = what.is_some_and(|what| self.memory.reads(what));
         let Some(sites) = self.variants.get_mut(process) else { return };
@@ -204,7 +272,7 @@ impl<const W: usize> Detector<W> {
         if numbers.len() <= number {
             numbers.resize(number + 1, None);
         }
-        numbers[number] = Some(Variant { age, pipe, what, reads });
+        numbers[number] = Some(Variant { age, pipe, what, reads, phased });
     }
 
     /// The bytes of an instruction, operand by operand.
@@ -484,7 +552,7 @@ impl<const W: usize> Detector<W> {
     fn slot_work(&mut self, process: usize, point: Point, pipe: Pipe, accesses: Vec<Access>) {
         let what = self.memory.number(accesses);
         let (done, reads, named) = (Done { what, start: 0 }, self.memory.reads(what), SmallVec::new());
-        self.next(process, point, EventAction::Work { pipe, done, reads, named });
+        self.next(process, point, EventAction::Work { pipe, done, reads, named, part: Part::default() });
     }
 
     /// A loop ended after this many iterations.
@@ -502,6 +570,7 @@ fn valid_ranges(tile: &TileArg) -> Vec<(i64, i64)> {
 /// The kind of an event in a trace.
 fn traced(act: &EventAction) -> Traced {
     match act {
+        EventAction::Work { part, .. } if part.leads => Traced::Phase,
         EventAction::Work { .. } => Traced::Work,
         EventAction::Prints(_) => Traced::Meets,
         EventAction::Set { flag, .. } => Traced::Set(*flag),

@@ -3,7 +3,7 @@
 
 use super::channels::Token;
 use super::event::{Event, EventAction, Iterations, Point};
-use super::vector_clock::{Clock, Lane, lane};
+use super::vector_clock::{Clock, Lane, lane, phase_lane};
 use crate::linear_expr::LinearExpr;
 use crate::trace::Flag;
 use rustc_hash::FxHashMap;
@@ -46,6 +46,8 @@ pub struct FlagState<const W: usize> {
     pub unset: VecDeque<Point>,
     /// The first set that came before the wait for the set before: its number, and both.
     pub again: Option<(u64, Point, Point)>,
+    /// The first instruction that used the flag inside while a token was there, and the set of the token.
+    pub hidden: Option<(Point, Point)>,
 }
 
 impl<const W: usize> FlagState<W> {
@@ -89,6 +91,10 @@ pub struct Pipes<const W: usize> {
     /// Named events with a pending wait.
     pub awaited: FxHashMap<u32, ()>,
     released: FxHashMap<(u32, Pipe), Release<W>>,
+    /// The number of phases that another one follows, what is done when the latest is, and whether one is pending.
+    phases: u32,
+    handed: Clock<W>,
+    is_handing: bool,
     /// Pending events, in program order.
     pub pending: VecDeque<Event>,
     /// The pipes that wait, or all.
@@ -124,6 +130,9 @@ impl<const W: usize> Pipes<W> {
             values: FxHashMap::default(),
             awaited: FxHashMap::default(),
             released: FxHashMap::default(),
+            phases: 0,
+            handed: Clock::default(),
+            is_handing: false,
             pending: VecDeque::new(),
             blocked: 0,
         }
@@ -139,7 +148,16 @@ impl<const W: usize> Pipes<W> {
         let flags = &mut self.flags;
         *self.numbers.entry(flag).or_insert_with_key(|flag| {
             let (tokens, unset) = (VecDeque::new(), VecDeque::new());
-            flags.push(FlagState { flag: flag.clone(), sets: 0, waits: 0, first: 0, tokens, unset, again: None });
+            flags.push(FlagState {
+                flag: flag.clone(),
+                sets: 0,
+                waits: 0,
+                first: 0,
+                tokens,
+                unset,
+                again: None,
+                hidden: None,
+            });
             flags.len() as u32 - 1
         })
     }
@@ -161,6 +179,22 @@ impl<const W: usize> Pipes<W> {
     /// The number of the flag that an id of `sync.set` and `sync.wait` is in a process that is not split.
     pub fn core_flag(&mut self, id: i64) -> u32 {
         self.flag_number(Flag::Cores(LinearExpr::from(id)))
+    }
+
+    /// The number of a flag that an instruction uses inside.
+    pub fn inner_flag(&mut self, from: Pipe, to: Pipe) -> u32 {
+        self.flag_number(Flag::Inner(from, to))
+    }
+
+    /// An instruction uses flags inside; a token on one of them is in its way.
+    pub fn hides(&mut self, hidden: &[(Pipe, Pipe, u8)], point: &Point) {
+        for (from, to, id) in hidden {
+            let number = self.numbers.get(&Flag::Pipes(*from, *to, LinearExpr::from(i64::from(*id))));
+            let Some(state) = number.and_then(|number| self.flags.get_mut(*number as usize)) else { continue };
+            if state.sets > state.waits && state.hidden.is_none() {
+                state.hidden = state.tokens.back().map(|set| (*point, set.point));
+            }
+        }
     }
 
     /// A set in program order.
@@ -304,11 +338,13 @@ impl<const W: usize> Pipes<W> {
             return false;
         }
         let own = act.pipe().map_or(0, |pipe| 1 << pipe as u16);
-        self.blocked & (ALL_BLOCKED | own) != 0 || act.meets()
+        let is_next = matches!(act, EventAction::Work { part, .. } if part.follows);
+        self.blocked & (ALL_BLOCKED | own) != 0 || act.meets() || is_next && self.is_handing
     }
 
     /// Notes that an event has to wait.
     fn block(&mut self, act: &EventAction) {
+        self.is_handing |= matches!(act, EventAction::Work { part, .. } if part.leads);
         self.blocked |= act.pipe().map_or(0, |pipe| 1 << pipe as u16);
         if act.issues() || self.automatic {
             self.blocked |= ALL_BLOCKED;
@@ -324,6 +360,7 @@ impl<const W: usize> Pipes<W> {
     /// Begins to look through what waits once more.
     pub fn again(&mut self) -> VecDeque<Event> {
         self.blocked = 0;
+        self.is_handing = false;
         std::mem::take(&mut self.pending)
     }
 
@@ -349,6 +386,14 @@ impl<const W: usize> Pipes<W> {
             self.issued.join(&clock);
             return Some(Happens { clock, at: None });
         };
+        if let EventAction::Work { part, .. } = act {
+            if part.follows {
+                clock.join(&self.handed);
+            }
+            if part.leads {
+                return Some(self.phase(act, pipe, clock));
+            }
+        }
         let (own, in_order) = (lane(self.process, pipe), self.in_order[pipe as usize]);
         let line = &mut self.lines[pipe as usize];
         let position = line.count;
@@ -380,6 +425,28 @@ impl<const W: usize> Pipes<W> {
         Some(Happens { clock, at: Some((own, position)) })
     }
 
+    /// A phase that another one follows.
+    fn phase(&mut self, act: &EventAction, pipe: Pipe, mut clock: Clock<W>) -> Happens<W> {
+        let (own, position) = (phase_lane(self.process), self.phases);
+        self.phases += 1;
+        let line = &mut self.lines[pipe as usize];
+        clock.join(&line.base);
+        let mut out = clock;
+        out.raise(own, position + 1);
+        if self.in_order[pipe as usize] {
+            clock.raise(lane(self.process, pipe), line.count);
+            out.raise(lane(self.process, pipe), line.count);
+            line.base = out;
+        } else {
+            line.all.join(&out);
+        }
+        if self.automatic || act.issues() {
+            self.issued.join(&out);
+        }
+        self.handed = out;
+        Happens { clock, at: Some((own, position)) }
+    }
+
     /// Everything before is done, and everything later starts after it.
     fn meet(&mut self, act: &EventAction, mut clock: Clock<W>) -> Happens<W> {
         for pipe in Pipe::ALL {
@@ -388,6 +455,7 @@ impl<const W: usize> Pipes<W> {
             clock.join(&line.all);
             clock.raise(lane(self.process, *pipe), line.count);
         }
+        clock.raise(phase_lane(self.process), self.phases);
         let mut out = clock;
         let at = act.pipe().map(|pipe| {
             let line = &mut self.lines[pipe as usize];

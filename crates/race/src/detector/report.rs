@@ -173,7 +173,15 @@ impl FindingsTracer<'_> {
     fn side(&mut self, side: &Side) -> races::Side {
         let event = self.event(side.process, (side.op, side.turns.rounds()), Some(side.pipe), Kind::Work);
         let (set, writes) = (self.set_of(side), side.access.way.writes());
-        let access = Access { set, writes, adds: false, exact: true, if_valid: false, role: side.access.role, start: side.access.first };
+        let access = Access {
+            set,
+            writes,
+            adds: false,
+            exact: true,
+            if_valid: false,
+            role: side.access.role,
+            start: side.access.first,
+        };
         races::Side { process: side.process, event, access }
     }
 
@@ -201,7 +209,7 @@ impl FindingsTracer<'_> {
             found.push((point.index, FlagViolation { event, fault, flag: None }));
         }
         for (n, state) in (0..).zip(&pipes.flags) {
-            let FlagState { flag, waits, unset, again, .. } = state;
+            let FlagState { flag, waits, unset, again, hidden, .. } = state;
             let flag = Some(flag.clone());
             if let Some(wait) = unset.front() {
                 let other = told.nearest.get(&n).or_else(|| told.first.iter().find(|(f, _)| *f != n).map(|f| &f.1));
@@ -220,6 +228,11 @@ impl FindingsTracer<'_> {
             if let Some(set) = state.left().filter(|set| !pipes.is_awaited(set)) {
                 let event = self.point(process, &set.point, Kind::Set(n));
                 found.push((set.point.index, FlagViolation { event, fault: Fault::Leak, flag: flag.clone() }));
+            }
+            if let Some((point, set)) = hidden {
+                let earlier = self.point(process, set, Kind::Set(n));
+                let event = self.point(process, point, Kind::Work);
+                found.push((point.index, FlagViolation { event, fault: Fault::Hidden(earlier), flag: flag.clone() }));
             }
             // A set without a wait is a leak.
             if let Some((_, before, set)) = again.as_ref().filter(|(k, ..)| k - 1 < *waits) {
@@ -314,7 +327,7 @@ fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Ve
                 && own.has_happened(*flag, *number)
             {
                 let from = own.flags.get(*flag as usize).and_then(|state| match state.flag {
-                    Flag::Pipes(from, ..) => Some(from),
+                    Flag::Pipes(from, ..) | Flag::Inner(from, _) => Some(from),
                     Flag::Cores(_) => None,
                 });
                 rest.event(
@@ -335,7 +348,15 @@ fn stuck<const W: usize>(live: &Detector<W>, teller: &FindingsTracer<'_>) -> (Ve
             if matches!(event.act, EventAction::Work { reads: true, .. }) {
                 let set = rest.sets.of(&Place { root: Root::Anywhere, at: 0.into() }, &[(0, 1)].into());
                 let trace = &mut rest.traces[process];
-                trace.accesses.push(Access { set, writes: false, adds: false, exact: true, if_valid: false, role: Role::Src, start: 0 });
+                trace.accesses.push(Access {
+                    set,
+                    writes: false,
+                    adds: false,
+                    exact: true,
+                    if_valid: false,
+                    role: Role::Src,
+                    start: 0,
+                });
                 trace.events[at].accesses.1 += 1;
             }
         }

@@ -149,6 +149,8 @@ pub struct Memory {
     shadows: Vec<Shadow>,
     spaces: FxHashMap<Space, usize>,
     cells: Cells<Entry>,
+    /// The pipes of phases that another one follows.
+    phases: FxHashMap<u32, Pipe>,
     /// By process: whether its order is left to the assembler.
     automatic: Vec<bool>,
     reported: Pairs,
@@ -184,6 +186,13 @@ impl Memory {
         self.variants.push(InstVariant { accesses: accesses.clone(), found, in_place });
         let number = self.variants.len() as u32 - 1;
         self.known.insert(accesses, number);
+        number
+    }
+
+    /// The number of the accesses of a phase that another one follows.
+    pub fn phase(&mut self, accesses: Vec<Access>, pipe: Pipe) -> u32 {
+        let number = self.number(accesses);
+        self.phases.insert(number, pipe);
         number
     }
 
@@ -309,7 +318,8 @@ impl Memory {
         (done, access): (Done, u8),
     ) -> Option<Side> {
         let access = self.variants.get(done.what as usize)?.accesses.get(usize::from(access))?.clone();
-        let pipe = *Pipe::ALL.iter().find(|pipe| **pipe as usize == usize::from(lane) % LANES)?;
+        let of_lane = Pipe::ALL.iter().find(|pipe| **pipe as usize == usize::from(lane) % LANES);
+        let pipe = of_lane.or_else(|| self.phases.get(&done.what)).copied()?;
         Some(Side { process, pipe, op, turns, access, start: done.start })
     }
 

@@ -1,14 +1,20 @@
 //! Clocks of the pipes of all processes of a block.
 
+use crate::trace::PHASES;
 use tessera_isa::ops::Pipe;
 
-/// Lanes of a process: its pipes, and one spare lane.
-pub const LANES: usize = 8;
+/// Lanes of a process: its pipes, and one for phases that another one follows.
+pub const LANES: usize = crate::trace::LANES;
 /// A pipe of a process.
 pub type Lane = u8;
 
 pub fn lane(process: usize, pipe: Pipe) -> Lane {
     (process * LANES + pipe as usize) as Lane
+}
+
+/// The lane of phases.
+pub fn phase_lane(process: usize) -> Lane {
+    (process * LANES + PHASES) as Lane
 }
 
 /// A vector clock: by lane, the number of its events, in program order, that are done. A kernel has one process, or

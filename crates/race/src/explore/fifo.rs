@@ -68,7 +68,15 @@ impl<'a> PathWalk<'a> {
     }
 
     fn access(&mut self, place: &Place, ranges: &Ranges, writes: bool, (role, exact): (Role, bool)) -> Access {
-        Access { set: self.sets.of(place, ranges), writes, adds: false, exact, if_valid: false, role, start: place.at.byte() }
+        Access {
+            set: self.sets.of(place, ranges),
+            writes,
+            adds: false,
+            exact,
+            if_valid: false,
+            role,
+            start: place.at.byte(),
+        }
     }
 
     /// The valid region of a tile, or all of it if the region is unknown.

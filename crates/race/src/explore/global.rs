@@ -61,7 +61,15 @@ impl PathWalk<'_> {
             let found = self.symbols.of(Expr::Loaded(place.root, place.at.clone(), bits as u32));
             self.state.set(*result, Val::Scalar(found));
         }
-        let access = Access { set, writes, adds: false, exact: true, if_valid: false, role: Role::Global, start: place.at.byte() };
+        let access = Access {
+            set,
+            writes,
+            adds: false,
+            exact: true,
+            if_valid: false,
+            role: Role::Global,
+            start: place.at.byte(),
+        };
         self.event(id, Some(Pipe::S), Kind::Work, &[access]);
     }
 }

@@ -156,7 +156,15 @@ impl<'a> PathWalk<'a> {
                         let place = self.state.views[view].place.clone();
                         let set = self.sets.of(&place, &ranges.as_slice().into());
                         let start = place.at.byte();
-                        accesses.push(Access { set, writes, adds: false, exact: true, if_valid: false, role: Role::Global, start });
+                        accesses.push(Access {
+                            set,
+                            writes,
+                            adds: false,
+                            exact: true,
+                            if_valid: false,
+                            role: Role::Global,
+                            start,
+                        });
                     }
                     Val::Scalar(at) => accesses.extend(self.on_chip(pointer, &at, &ranges, writes, true)),
                     _ => {}
@@ -225,7 +233,15 @@ impl<'a> PathWalk<'a> {
                     let core = if let Core::Vector(n) = self.subject.core { n } else { 0 };
                     let place = Place { root: Root::Chip(Loc::Vec, core), at: 0.into() };
                     let set = self.sets.of(&place, &ranges.as_slice().into());
-                    accesses.push(Access { set, writes, adds: false, exact, if_valid: false, role: Role::Src, start: 0 });
+                    accesses.push(Access {
+                        set,
+                        writes,
+                        adds: false,
+                        exact,
+                        if_valid: false,
+                        role: Role::Src,
+                        start: 0,
+                    });
                 }
             }
         }

@@ -222,7 +222,7 @@ impl<'a> PathWalk<'a> {
         self.turn.last().map_or_else(String::new, |(_, n)| format!(" in iteration {n}"))
     }
 
-    fn flag_number(&mut self, flag: Flag) -> u32 {
+    pub(super) fn flag_number(&mut self, flag: Flag) -> u32 {
         let next = self.flags.len() as u32;
         let flags = &mut self.trace.flags;
         *self.flags.entry(flag).or_insert_with_key(|flag| {

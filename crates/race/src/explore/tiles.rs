@@ -4,13 +4,13 @@ use super::footprint_cache::Touched;
 use super::{Explored, PathWalk};
 use crate::Undecided;
 use crate::footprint;
-use crate::trace::{Access, Kind, Place, Root};
+use crate::trace::{Access, Flag, Kind, Place, Root};
 use smallvec::SmallVec;
 use std::rc::Rc;
 use tessera_absint::{Analysis, Tiles, Val};
 use tessera_ir::{Op, OpId, Type};
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Form as OpForm, Opcode, Role};
+use tessera_isa::ops::{Effect, Form as OpForm, Opcode, Phase, Phases, Pipe, Role};
 use tessera_isa::sem::{Rect, Sem, stored};
 
 /// An instruction, its form, and the shapes of its tiles.
@@ -57,7 +57,7 @@ impl PathWalk<'_> {
 
     /// The event of an instruction, with the bytes of its operands.
     fn touch(&mut self, id: OpId, op: &Op, inst: &Inst, operands: &[(Role, usize)], view: Option<Place>) {
-        let (opcode, form, profile) = (inst.op, inst.form, self.subject.profile);
+        let opcode = inst.op;
         let prints = matches!(opcode.info().sem, Sem::Prints);
         let adds = inst.attrs.adds()
             || inst.attrs.scatter_atomic().is_some_and(|a| a == tessera_isa::inst::ScatterAtomic::Add);
@@ -73,13 +73,16 @@ impl PathWalk<'_> {
         if parts.iter().any(counts) {
             parts = parts.iter().filter(|part| !counts(part)).cloned().collect();
         }
-        let tiles = inst.tiles.iter().map(|t| (t.role, t.tile));
-        let touched = Touched { parts, adds, pipe: opcode.pipe(form, profile, tiles) };
+        let touched = Touched { parts, adds, pipe: inst.pipe() };
         let accesses = self.accesses(&touched, operands, view.as_ref());
         let pipe = touched.pipe;
+        let phases = inst.phases();
+        if !phases.hidden.is_empty() {
+            return self.phased(id, inst, phases, pipe, &accesses);
+        }
         self.remember(id, op, inst, operands, touched);
         let event = match prints {
-            true => self.event(id, Some(tessera_isa::ops::Pipe::S), Kind::Meets, &accesses),
+            true => self.event(id, Some(Pipe::S), Kind::Meets, &accesses),
             false if accesses.is_empty() && op.results.is_empty() => return,
             false => self.event(id, Some(pipe), Kind::Work, &accesses),
         };
@@ -89,6 +92,37 @@ impl PathWalk<'_> {
         if !recorded.is_empty() {
             self.trace.named.insert(event, recorded);
         }
+    }
+
+    /// The events of an instruction that uses flags inside: its phases, in order (isa/today.md 8.1).
+    fn phased(&mut self, id: OpId, inst: &Inst, phases: &'static Phases, pipe: Pipe, accesses: &[Access]) {
+        let first = phases.phases.first().map_or(pipe, |phase| phase.pipe);
+        phases.before.iter().for_each(|from| self.inner_flag(id, *from, first));
+        let begin = match phases.phases {
+            [] => self.event(id, Some(pipe), Kind::Work, accesses),
+            all => {
+                let begin = self.trace.events.len() as u32;
+                for (n, phase) in all.iter().enumerate() {
+                    let kind = if n + 1 < all.len() { Kind::Phase } else { Kind::Work };
+                    let own = of_phase(inst, phase, accesses);
+                    let event = self.event(id, Some(phase.pipe), kind, &own);
+                    self.keep(event, inst);
+                }
+                begin
+            }
+        };
+        if phases.phases.is_empty() {
+            self.keep(begin, inst);
+        }
+        self.trace.hidden.insert(begin, phases.hidden);
+        phases.after.iter().for_each(|(from, to)| self.inner_flag(id, *from, *to));
+    }
+
+    /// A flag that is set and waited for inside of an instruction.
+    fn inner_flag(&mut self, id: OpId, from: Pipe, to: Pipe) {
+        let flag = self.flag_number(Flag::Inner(from, to));
+        self.event(id, Some(from), Kind::Set(flag), &[]);
+        self.event(id, Some(to), Kind::Wait(flag), &[]);
     }
 
     /// The footprint of an instruction on its operands, computed once for all equal instructions.
@@ -159,6 +193,28 @@ impl PathWalk<'_> {
             }
         };
         let ranges = footprint::rect_ranges(&arg.layout, arg.tile.elem.bits().into(), rect);
-        vec![footprint::OperandFootprint { tile: Some(0), core: 0, ranges: ranges.into(), writes: false, exact, if_valid: false }]
+        vec![footprint::OperandFootprint {
+            tile: Some(0),
+            core: 0,
+            ranges: ranges.into(),
+            writes: false,
+            exact,
+            if_valid: false,
+        }]
     }
+}
+
+/// The accesses of a phase. Scratch that it reads is what another phase writes.
+fn of_phase(inst: &Inst, phase: &Phase, accesses: &[Access]) -> SmallVec<[Access; 4]> {
+    let is_scratch = |role: Role| inst.op.effect(inst.form, role) == Effect::Scratch;
+    let mut own: SmallVec<[Access; 4]> = SmallVec::new();
+    for access in accesses {
+        let (reads, writes) = (phase.reads.contains(&access.role), phase.writes.contains(&access.role));
+        if if access.writes { writes } else { reads } {
+            own.push(*access);
+        } else if access.writes && reads && is_scratch(access.role) {
+            own.push(Access { writes: false, ..*access });
+        }
+    }
+    own
 }

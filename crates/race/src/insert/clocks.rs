@@ -6,7 +6,7 @@
 
 use super::dependences::Dep;
 use super::edges::{Edge, kind};
-use crate::trace::{Kind, Tick, Trace};
+use crate::trace::{Flag, Kind, LANES, PHASES, Tick, Trace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tessera_ir::OpId;
@@ -17,8 +17,8 @@ const PIPES: usize = Pipe::ALL.len();
 /// Ticks between two states that are kept, at least, and how many are.
 const EVERY: usize = 256;
 const KEPT: usize = 512;
-/// By pipe: the number of its events that are done.
-pub type Clock = [u32; PIPES];
+/// By lane: the number of its events that are done.
+pub type Clock = [u32; LANES];
 
 fn join(a: &mut Clock, b: &Clock) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = (*a).max(*b));
@@ -90,6 +90,8 @@ struct Clocks {
     done: [Clock; PIPES],
     count: Clock,
     issued: Clock,
+    /// What is done when the latest phase, or the set inside of an instruction, is.
+    handed: Clock,
 }
 
 /// The state of a pass.
@@ -203,7 +205,7 @@ pub struct Path {
     pub trace: Trace,
     deps: Vec<SmallVec<[Dep; 2]>>,
     profile: Profile,
-    /// By event: its place on its pipe.
+    /// By event: its place in its lane.
     places: Vec<(u8, u32)>,
     /// By operation: the ticks at which it begins, and at which it ends.
     moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)>,
@@ -237,9 +239,9 @@ impl Path {
     pub fn new(trace: Trace, deps: Vec<SmallVec<[Dep; 2]>>, profile: Profile) -> Path {
         let mut count: Clock = Default::default();
         let places = trace.events.iter().map(|event| {
-            let pipe = event.pipe.unwrap_or(Pipe::S) as usize;
-            count[pipe] += 1;
-            (pipe as u8, count[pipe] - 1)
+            let lane = event.lane().unwrap_or(Pipe::S as usize);
+            count[lane] += 1;
+            (lane as u8, count[lane] - 1)
         });
         let places = places.collect();
         let mut moments: FxHashMap<OpId, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
@@ -268,27 +270,45 @@ impl Path {
             join(&mut clock, &state.now.done[p]);
             clock[p] = state.now.count[p];
         }
+        if n.checked_sub(1).is_some_and(|before| self.trace.events[before].kind == Kind::Phase) {
+            join(&mut clock, &state.now.handed);
+        }
         clock
     }
 
     fn end(&self, state: &mut State, n: usize, clock: &Clock) {
         let event = &self.trace.events[n];
         let pipe = event.pipe.unwrap_or(Pipe::S);
-        let p = pipe as usize;
-        state.now.count[p] += 1;
+        let (p, lane) = (pipe as usize, event.lane().unwrap_or(pipe as usize));
+        state.now.count[lane] += 1;
         join(&mut state.now.done[p], clock);
+        if lane == PHASES {
+            state.now.handed = *clock;
+            state.now.handed[lane] = state.now.count[lane];
+            let handed = state.now.handed;
+            join(&mut state.now.done[p], &handed);
+        }
+        let is_inner = |flag: u32| matches!(self.trace.flags.get(flag as usize), Some(Flag::Inner(..)));
+        match event.kind {
+            Kind::Set(flag) if is_inner(flag) => state.now.handed = state.token(pipe),
+            Kind::Wait(flag) if is_inner(flag) => {
+                let handed = state.now.handed;
+                state.take(pipe, &handed);
+            }
+            _ => {}
+        }
         let reads = || self.trace.accesses_of(n).iter().any(|a| !a.writes);
         let waits = matches!(event.kind, Kind::Receive(_));
         if event.kind == Kind::Meets || pipe == Pipe::S && (waits || reads()) {
             let mut known = *clock;
-            known[p] = state.now.count[p];
+            known[lane] = state.now.count[lane];
             join(&mut state.now.issued, &known);
         }
     }
 
     fn is_before(&self, x: u32, clock: &Clock) -> bool {
-        let (pipe, place) = self.places[x as usize];
-        clock[pipe as usize] > place
+        let (lane, place) = self.places[x as usize];
+        clock[lane as usize] > place
     }
 
     /// The actions at a tick, without one edge.

@@ -1,6 +1,7 @@
 //! Ids of flags: per pair of pipes the smallest that is free (sync.md 7.5).
 
 use super::edges::{Edge, ids};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use tessera_ir::OpId;
 use tessera_isa::ops::Pipe;
@@ -30,8 +31,11 @@ pub enum Ids {
     Fewer(Vec<(Edge, usize)>),
 }
 
+/// Flags that instructions use inside, and no other may use (isa/today.md 8.1): from pipe to pipe, with an id.
+pub type Hidden = FxHashSet<(Pipe, Pipe, u8)>;
+
 /// Gives ids to edges. Each edge keeps the number of the dependence that it serves.
-pub fn assign(points: &Points, edges: &[(Edge, usize)]) -> Ids {
+pub fn assign(points: &Points, edges: &[(Edge, usize)], hidden: &Hidden) -> Ids {
     let mut given = vec![0; edges.len()];
     let mut order: Vec<usize> = (0..edges.len()).filter(|n| life(points, &edges[*n].0).is_some()).collect();
     order.sort_by_key(|n| (life(points, &edges[*n].0), *n));
@@ -47,8 +51,11 @@ pub fn assign(points: &Points, edges: &[(Edge, usize)]) -> Ids {
             let end = |k: usize| left[k].and_then(|(edge, _)| life(points, &edge)).map_or(0, |(_, end)| end);
             flags.retain(|(k, ..)| end(*k) > start);
             flags.iter_mut().for_each(|(k, _, ids)| *ids = many(points, &left[*k]));
-            let is_free = |first: u64| flags.iter().all(|(_, id, many)| id + many <= first || first + wanted <= *id);
-            if let Some(first) = (0..(IDS + 1).saturating_sub(wanted)).find(|first| is_free(*first)) {
+            let is_open = |id: u64| !hidden.contains(&(from, to, id as u8));
+            let is_unused = |first: u64| flags.iter().all(|(_, id, many)| id + many <= first || first + wanted <= *id);
+            if let Some(first) = (0..(IDS + 1).saturating_sub(wanted))
+                .find(|first| is_unused(*first) && (*first..first + wanted).all(is_open))
+            {
                 given[n] = first;
                 flags.push((n, first, wanted));
                 break;

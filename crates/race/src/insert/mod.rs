@@ -146,6 +146,11 @@ pub fn insert(module: &mut Module, func: &Func, profile: Profile, placement: &Pl
     }
 }
 
+/// Inserts a barrier of all pipes before every instruction that another one may precede.
+pub fn insert_barriers(module: &mut Module, func: &Func, profile: Profile, placement: &Placement) -> SyncPlan {
+    serial::insert(module, func, profile, placement)
+}
+
 /// Inserts what the paths of the program need, and nothing else.
 fn least(
     module: &mut Module,
@@ -222,6 +227,8 @@ fn insert_for(module: &mut Module, func: &Func, profile: Profile, placement: &Pl
     let mut calls: Vec<OpId> = calls::working(module, func, profile).into_iter().collect();
     calls.sort_unstable();
     let points = &placement.points;
+    let hidden: ids::Hidden =
+        paths.iter().flat_map(|path| path.trace.hidden.values().copied().flatten().copied()).collect();
     let (edges, reasons, actions) = Default::default();
     let mut work = Work { func, points, paths, edges, reasons, actions };
     work.add();
@@ -230,7 +237,7 @@ fn insert_for(module: &mut Module, func: &Func, profile: Profile, placement: &Pl
     let (edges, given) = loop {
         let edges = work.edges.iter().zip(0..);
         let edges: Vec<(Edge, usize)> = edges.filter_map(|(edge, n)| Some(((*edge)?, n))).collect();
-        match ids::assign(points, &edges) {
+        match ids::assign(points, &edges, &hidden) {
             // A joined flag may order more than was required.
             Ids::Given(_) if joined => {
                 joined = false;

@@ -16,7 +16,13 @@ pub(crate) fn has_work(op: &Op, profile: Profile) -> bool {
         OpKind::Pto(opcode, _) if opcode.order().is_some() || opcode.only_names(profile) => false,
         OpKind::Pto(opcode, _) => matches!(
             opcode.info().text,
-            Text::Forms | Text::Subset | Text::LoadScalar | Text::StoreScalar | Text::Pipe(_) | Text::Print
+            Text::Forms
+                | Text::Subset
+                | Text::Slot
+                | Text::LoadScalar
+                | Text::StoreScalar
+                | Text::Pipe(_)
+                | Text::Print
         ),
         _ => false,
     }

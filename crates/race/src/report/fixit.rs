@@ -57,8 +57,11 @@ impl Ids {
                     Some(id) => drop(self.known.insert((trace.core, *from, *to, id))),
                     None => drop(self.unknown.insert((trace.core, *from, *to))),
                 },
-                Flag::Cores(_) => {}
+                Flag::Cores(_) | Flag::Inner(..) => {}
             }
+        }
+        for (from, to, id) in trace.hidden.values().copied().flatten() {
+            self.known.insert((trace.core, *from, *to, i64::from(*id)));
         }
     }
 
@@ -159,7 +162,7 @@ impl Reporter<'_> {
         for event in &trace.events {
             let flag = |n: u32| match &trace.flags[n as usize] {
                 Flag::Pipes(from, to, _) => Some((*from, *to)),
-                Flag::Cores(_) => None,
+                Flag::Cores(_) | Flag::Inner(..) => None,
             };
             let end = match event.kind {
                 Kind::Set(n) => flag(n).map(|ends| (ends, true)),
@@ -204,9 +207,9 @@ impl Reporter<'_> {
         let places = self.places();
         match self.func.value(value).def {
             Def::Result(op, _) => match places.of.get(&op) {
-                Some((block, n)) => places
-                    .outwards(at)
-                    .any(|op| places.of.get(&op).is_some_and(|(other, m)| other == block && n < m)),
+                Some((block, n)) => {
+                    places.outwards(at).any(|op| places.of.get(&op).is_some_and(|(other, m)| other == block && n < m))
+                }
                 None => false,
             },
             Def::BlockArg(block, _) => {
@@ -222,7 +225,8 @@ impl Reporter<'_> {
         let missing = Missing { core, x: (from, x), y: (to, symptom.op), is_back: symptom.is_back };
         let id = self.ids.free(core, from, to)?;
         let spots = self.spots(self.places(), &missing)?;
-        let one = |at: OpId, after: bool, sets: bool| Extra { at, after, core, adds: Added::Flag { from, to, id, sets } };
+        let one =
+            |at: OpId, after: bool, sets: bool| Extra { at, after, core, adds: Added::Flag { from, to, id, sets } };
         let mut pair: SmallVec<[Extra; 4]> = SmallVec::new();
         pair.extend([one(spots.set, true, true), one(spots.wait, false, false)]);
         pair.extend(spots.round.into_iter().flat_map(|op| [one(op, false, true), one(op, true, false)]));

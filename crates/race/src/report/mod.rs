@@ -4,11 +4,11 @@ mod cores;
 mod fixit;
 mod races;
 
+use crate::causes::Found;
 use crate::explore::Core;
 use crate::flags::{self, Fault, FlagViolation};
 use crate::happens_before::HappensBefore;
 use crate::trace::{Event, Flag, Kind, Trace};
-use crate::causes::Found;
 use fixit::{Ids, Missing, Places};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
@@ -285,6 +285,15 @@ impl<'a> Reporter<'a> {
                     .and_at(self.span(before), "the first one")
                     .help(format!("wait in between, or use another id: {}", self.free_id(trace, flag.as_ref())))
             }
+            Fault::Hidden(earlier) => {
+                let before = trace.events[*earlier].op;
+                let what = format!(
+                    "{name}{turn} uses {flag_text} inside, and the token of an earlier set is still there{path}"
+                );
+                let found = self.finding("flag-overwrite", false, what).at(self.span(op), "uses the flag inside");
+                let help = "wait before the instruction, or use an id that it does not use";
+                found.and_at(self.span(before), "this set").help(help)
+            }
             Fault::TakenTwice(earlier) => {
                 let before = trace.events[*earlier].op;
                 let what = format!("{name}{turn} takes a token that its pipe holds already{path}");
@@ -329,6 +338,7 @@ impl<'a> Reporter<'a> {
                 None => format!("pto.{what}_flag_dyn[<{}>, <{}>, …]", from.cpp(), to.cpp()),
             },
             Some(Flag::Cores(id)) => format!("pto.sync.{what} of id {}", id.constant),
+            Some(Flag::Inner(from, to)) => format!("a {what} of {from} → {to}"),
             None => format!("a {what}"),
         }
     }
@@ -357,6 +367,7 @@ fn flag_name(flag: &Flag) -> String {
             None => format!("{from} → {to} with a computed id"),
         },
         Flag::Cores(id) => format!("the cores' flag {}", id.constant),
+        Flag::Inner(from, to) => format!("{from} → {to} inside an instruction"),
     }
 }
 

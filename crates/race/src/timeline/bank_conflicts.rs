@@ -1,7 +1,7 @@
 //! Banks of UB on a2a3: 48 of 32-byte rows in 16 groups. Operands of one instruction that begin in the same group get in
 //! each other's way, repeat after repeat.
 
-use crate::trace::{Kind, Root, Sets, Trace};
+use crate::trace::{Root, Sets, Trace};
 use rustc_hash::FxHashMap;
 use tessera_ir::OpId;
 use tessera_isa::ops::Role;
@@ -48,7 +48,7 @@ pub(super) fn add(
     }
     let mut known: FxHashMap<(OpId, [Side; 2]), usize> =
         all.iter().enumerate().map(|(n, m)| ((m.op, m.sides), n)).collect();
-    for (n, event) in trace.events.iter().enumerate().filter(|(_, e)| e.kind == Kind::Work) {
+    for (n, event) in trace.events.iter().enumerate().filter(|(_, e)| e.kind.is_work()) {
         let mut sides: Vec<Side> = Vec::new();
         for access in trace.accesses_of(n) {
             let set = sets.get(access.set);

@@ -77,7 +77,7 @@ impl Block<'_> {
     /// The duration of an event, if it is known.
     fn cycles(&self, trace: &Trace, n: usize) -> Option<u64> {
         match trace.events[n].kind {
-            Kind::Work | Kind::Meets => trace.costs.get(&(n as u32)).and_then(|spent| spent.cycles),
+            Kind::Work | Kind::Phase | Kind::Meets => trace.costs.get(&(n as u32)).and_then(|spent| spent.cycles),
             _ => Some(0),
         }
     }
@@ -140,7 +140,7 @@ impl Block<'_> {
         let first = found.first[n];
         let (mut slices, mut ends) = (Vec::new(), [0u64; Pipe::ALL.len()]);
         let mut last = [0usize; Pipe::ALL.len()];
-        for (e, event) in trace.events.iter().enumerate().filter(|(_, event)| event.kind == Kind::Work) {
+        for (e, event) in trace.events.iter().enumerate().filter(|(_, event)| event.kind.is_work()) {
             last[event.pipe.unwrap_or(Pipe::S) as usize] = e + 1;
         }
         for (e, event) in trace.events.iter().enumerate() {
@@ -157,7 +157,7 @@ impl Block<'_> {
                 }
                 *idle = (*idle).max(end);
             }
-            let is_work = matches!(event.kind, Kind::Work | Kind::Meets);
+            let is_work = event.kind.is_work() || event.kind == Kind::Meets;
             numbers.push(is_work.then_some(slices.len()));
             if is_work {
                 let known = self.cycles(trace, e).is_some();
@@ -233,7 +233,7 @@ impl Block<'_> {
             for (e, event) in trace.events.iter().enumerate() {
                 let Some(pipe) = event.pipe else { continue };
                 before[first + e] = last[pipe as usize];
-                if event.kind == Kind::Work {
+                if event.kind.is_work() {
                     last[pipe as usize] = Some(first + e);
                 }
             }
@@ -241,7 +241,7 @@ impl Block<'_> {
             for (e, event) in trace.events.iter().enumerate().rev() {
                 let Some(pipe) = event.pipe else { continue };
                 after[first + e] = next[pipe as usize];
-                if event.kind == Kind::Work {
+                if event.kind.is_work() {
                     next[pipe as usize] = Some(first + e);
                 }
             }

@@ -90,6 +90,7 @@ impl WaitReason {
     pub(super) fn token(trace: &Trace, flag: u32) -> WaitReason {
         match &trace.flags[flag as usize] {
             Flag::Pipes(from, to, id) => WaitReason::Flag(*from, *to, id.known().unwrap_or(-1)),
+            Flag::Inner(from, to) => WaitReason::Flag(*from, *to, 0),
             Flag::Cores(id) => WaitReason::Cores(id.known().unwrap_or(-1)),
         }
     }

@@ -32,7 +32,9 @@ fn is_pure(op: &Op) -> bool {
         OpKind::Constant(_) | OpKind::Arith(_) | OpKind::Cmp(_) | OpKind::Select | OpKind::Cast(_) => true,
         OpKind::Float(_) | OpKind::CmpFloat(_) => true,
         // A window in result form makes nothing but its result.
-        OpKind::Pto(opcode, _) => matches!(opcode.info().sem, Sem::Value) || opcode.info().text == Text::Subset,
+        OpKind::Pto(opcode, _) => {
+            matches!(opcode.info().sem, Sem::Value) || matches!(opcode.info().text, Text::Subset | Text::Slot)
+        }
         _ => false,
     }
 }

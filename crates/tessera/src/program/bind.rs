@@ -72,7 +72,7 @@ impl Kernel {
             // A strided memref's buffer has room between the elements; the file is the buffer.
             Type::Memref(memref) if memref.strided.is_some() => Need::Buffer(memref.elem, None),
             Type::Memref(memref) => Need::Buffer(memref.elem, Some(memref.dims.to_vec())),
-            Type::Event | Type::Opaque(_) | Type::Micro(_) => Need::Nothing,
+            Type::Event | Type::Opaque(_) | Type::Micro(_) | Type::Multi(..) => Need::Nothing,
         }
     }
 

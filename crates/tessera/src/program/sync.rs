@@ -9,7 +9,9 @@ use tessera_ir::{
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Severity, Span};
-use tessera_isa::ops::{Form, Opcode, Role};
+use tessera_isa::ops::{Bind, Form, Opcode, Role};
+use tessera_isa::profile::Profile;
+use tessera_isa::tile::TileType;
 use tessera_plan::Placement;
 use tessera_race::{Conflict, Fallback, FlagUse, Limits, Place, SyncPlan};
 
@@ -91,6 +93,16 @@ impl Kernel {
         let mut func = self.without_flags();
         let mut module = self.module().clone();
         free_names(&mut module, &mut func);
+        if module.level == Some(3) && func.ops.iter().any(|op| op.opcode() == Some(Opcode::Tassign)) {
+            let what = "tassign binds tiles, and level 3 orders no pipes of such a program";
+            let help = "allocate the tiles with addr, or write the flags";
+            let at = func.ops.iter().find(|op| op.opcode() == Some(Opcode::Tassign)).map_or(func.span, |op| op.span);
+            let found = Diagnostic::error("level-assign", what).at(at, "binds a tile").help(help);
+            return Err(Error::from(Box::new(found)).in_text(self.program.source()));
+        }
+        if module.finds_scratch(&func) {
+            write_scratch(&mut module, &mut func, self.profile());
+        }
         let placement = tessera_plan::plan(&module, &func, self.profile(), &[])?;
         // Copies of a loop's body have one tile together.
         if shares(&placement) || unrolled && allocates_in_loops(&func) {
@@ -179,12 +191,67 @@ impl Kernel {
         }
         if !had_calls {
             let trivia = self.program.trivia().clone();
-            return tessera_asm::print(&Parsed { module, diagnostics: Vec::new(), trivia, functions: Vec::new() });
+            return tessera_asm::print(&Parsed {
+                module,
+                diagnostics: Vec::new(),
+                trivia,
+                functions: Vec::new(),
+                marks: Vec::new(),
+            });
         }
         // Called functions are part of the kernel now.
         module.funcs.retain(|f| names.contains(&f.name) || !called.contains(&f.name));
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
-        tessera_asm::print(&Parsed { module, diagnostics, trivia, functions })
+        tessera_asm::print(&Parsed { module, diagnostics, trivia, functions, marks: Vec::new() })
+    }
+}
+
+impl Program {
+    /// The program with an allocation for every tile, so that each can have an address: tiles that instructions make as
+    /// results are allocated before them.
+    pub fn with_allocations(&self) -> Result<Program> {
+        let module = self.module();
+        let makes = |func: &Func, op: &Op| {
+            let is_tile = |v: &ValueId| module.types.get(func.value(*v).ty).is_tile();
+            let is_alloc = op.opcode().is_some_and(|o| o.info().forms.is_empty());
+            matches!(op.kind, OpKind::Pto(..))
+                && op.form != TextForm::Dps
+                && !is_alloc
+                && op.results.iter().any(is_tile)
+        };
+        match module.funcs.iter().any(|func| func.ops.iter().any(|op| makes(func, op))) {
+            true => Program::read(self.text(Some(TextForm::Dps)), Some(self.profile())).sound(),
+            false => Ok(self.clone()),
+        }
+    }
+
+    /// The text of the program with these functions in place of its own, every tile at its address. Functions that were
+    /// made sections of one, which the last part says, are taken apart again.
+    pub fn with_functions(&self, mut module: Module, functions: Vec<(Func, Placement, bool)>) -> String {
+        let called: HashSet<NameId> = module.funcs.iter().flat_map(Func::callees).collect();
+        let mut names: HashSet<NameId> = HashSet::new();
+        let mut printed = Vec::new();
+        for (mut func, placement, is_joined) in functions {
+            free_names(&mut module, &mut func);
+            distinct_names(&mut module, &mut func);
+            addresses(&mut module, &mut func, &placement);
+            let all = if is_joined { parts(&module, &func) } else { vec![func] };
+            names.extend(all.iter().map(|f| f.name));
+            printed.extend(all);
+        }
+        for func in printed {
+            module.funcs.iter_mut().filter(|f| f.name == func.name).for_each(|f| *f = func.clone());
+        }
+        // Functions that were unfolded at their calls are part of the kernel.
+        module.funcs.retain(|f| names.contains(&f.name) || f.is_declaration || !called.contains(&f.name));
+        let trivia = self.trivia().clone();
+        tessera_asm::print(&Parsed {
+            module,
+            diagnostics: Vec::new(),
+            trivia,
+            functions: Vec::new(),
+            marks: Vec::new(),
+        })
     }
 }
 
@@ -253,10 +320,55 @@ fn free_names(module: &mut Module, func: &mut Func) {
     func.values.iter_mut().filter(gone).for_each(|value| value.name = none);
 }
 
+/// Whether it gives a tile storage.
+fn allocates(op: &Op) -> bool {
+    op.opcode().and_then(|opcode| opcode.info().binds) == Some(Bind::New)
+}
+
+/// Writes the scratch tiles that instructions leave out: with addresses everywhere they would be asked for (isa/today.md
+/// 9).
+fn write_scratch(module: &mut Module, func: &mut Func, profile: Profile) {
+    let mut taken = names(func);
+    for block in 0..func.blocks.len() {
+        let mut ops = Vec::with_capacity(func.blocks[block].ops.len());
+        for id in std::mem::take(&mut func.blocks[block].ops) {
+            if let Some(tile) = left_out(module, func, id, profile) {
+                let at = func.op(id).span.start;
+                let span = Span::new(at, at);
+                let ty = module.types.intern(Type::Tile(tile));
+                let alloc = OpKind::Pto(Opcode::AllocTile, Form::Plain);
+                let alloc = func.add_op(Op::new(alloc, TextForm::Dps, span));
+                let name = fresh(module, &mut taken, "tmp");
+                let value = Value { name, ty, def: Def::Result(alloc, 0), span, type_span: span };
+                let value = func.add_value(value);
+                func.op_mut(alloc).results.push(value);
+                ops.push(alloc);
+                let operands = &mut func.op_mut(id).operands;
+                let before = operands.iter().position(|o| o.role.is_dst()).unwrap_or(operands.len());
+                operands.insert(before, Operand { role: Role::Tmp, arg: Arg::Value(value), span, type_span: span });
+            }
+            ops.push(id);
+        }
+        func.blocks[block].ops = ops;
+    }
+}
+
+/// The scratch tile that an instruction asks for and leaves out.
+fn left_out(module: &Module, func: &Func, id: OpId, profile: Profile) -> Option<TileType> {
+    let op = func.op(id);
+    let OpKind::Pto(opcode, form) = op.kind else { return None };
+    let tile = |o: &Operand| Some((o.role, module.types.get(func.value(o.arg.value()?).ty).on(profile)?));
+    let tiles: Vec<_> = op.operands.iter().filter_map(tile).collect();
+    match tiles.iter().any(|(role, _)| *role == Role::Tmp) || op.form != TextForm::Dps {
+        true => None,
+        false => opcode.scratch_tile(form, op.known_attrs(), profile, &tiles),
+    }
+}
+
 /// Whether a tile is allocated in a loop.
 fn allocates_in_loops(func: &Func) -> bool {
     let mut found = false;
-    func.walk(&mut |_, op, depth| found |= depth > 0 && op.opcode() == Some(Opcode::AllocTile));
+    func.walk(&mut |_, op, depth| found |= depth > 0 && allocates(op));
     found
 }
 
@@ -277,7 +389,7 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
         let mut ops = Vec::with_capacity(func.blocks[block].ops.len());
         for id in std::mem::take(&mut func.blocks[block].ops) {
             let op = func.op(id);
-            let is_free = op.opcode() == Some(Opcode::AllocTile) && op.operand(Role::Addr).is_none();
+            let is_free = allocates(op) && op.operand(Role::Addr).is_none();
             let tile = op.results.first().copied().filter(|_| is_free);
             let span = Span::new(op.span.start, op.span.start);
             if let Some(addr) = tile.and_then(|v| placement.slot(v)).map(|slot| slot.addr) {

@@ -150,9 +150,8 @@ fn emit(bytes: &[u8]) {
     if program.has_errors() || program.check().iter().any(Diagnostic::is_error) {
         return;
     }
-    if let Ok(kernel) = program.kernel_or_entry(None)
-        && let Err(refused) = tessera_emit::cpp(kernel.module(), kernel.func(), kernel.profile())
-    {
+    let options = tessera_emit::Options { sync: true, ..tessera_emit::Options::default() };
+    if let Err(refused) = tessera_emit::build(program.module(), program.profile(), &options) {
         sound([&*refused]);
     }
 }

@@ -35,6 +35,8 @@ impl Reference<'_> {
             Opcode::Tpartmax => self.part(Func::Max),
             Opcode::Tpartmin => self.part(Func::Min),
             Opcode::Tquant | Opcode::Tdequant => self.quantize(),
+            Opcode::TquantMx => self.quantize_mx(),
+            Opcode::TmovZz => self.exponents(),
             Opcode::Tsetval => self.set_value(),
             _ => Err(NO_MEANING),
         }
@@ -51,6 +53,7 @@ impl Reference<'_> {
     fn generated(&mut self) -> Done {
         let (d, op) = (self.index(Role::Dst)?, self.inst.op);
         let (elem, valid) = (self.old[d].tile.elem, self.old[d].valid);
+        self.scratch();
         for [i, j] in area(valid) {
             let bits = match op {
                 Opcode::Tci => {
@@ -180,8 +183,7 @@ impl Reference<'_> {
 
     fn blocks(&mut self) -> Done {
         let (src, idx, d) = (self.source(Role::Src)?, self.source(Role::Idx)?, self.index(Role::Dst)?);
-        let elem = src.tile.elem;
-        let (size, bytes) = (elem.size().ok_or(NO_MEANING)?, src.tile.bytes());
+        let (size, bytes) = (self.old[d].tile.elem.size().ok_or(NO_MEANING)?, src.tile.bytes());
         let per_block = 32 / size;
         let mut written = Vec::new();
         for [i, j] in area(self.old[d].valid) {
@@ -366,6 +368,7 @@ impl Reference<'_> {
     fn quantize(&mut self) -> Done {
         let (src, d) = (self.source(Role::Src)?, self.index(Role::Dst)?);
         let to = self.old[d].tile.elem;
+        self.scratch();
         let f32_of = |x: (Elem, u64, bool)| (f32::from_bits(x.1 as u32), x.2);
         for [i, j] in area(self.old[d].valid) {
             let x = element(src, i, j);

@@ -2,7 +2,8 @@
 
 use super::compute::element;
 use super::{Cell, Done, NO_MEANING, Picture, Reference, area, number, scalar_bits};
-use crate::definition::{self, codec::float, holds};
+use crate::definition::codec::{Beyond, clamp, encode, float, sticky};
+use crate::definition::{self, holds};
 use std::cmp::Ordering;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -50,6 +51,22 @@ impl Reference<'_> {
         Ok((elem, scalar_bits(elem, self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)?)?, true))
     }
 
+    /// A scalar of any kind by its value (isa/today.md 6.8): rounded to the even one of two, or cut toward zero.
+    fn scalar_by_value(&self, elem: Elem) -> Result<TypedBits, &'static str> {
+        let bits = match (self.inst.scalar(Role::Scalar).ok_or(NO_MEANING)?, elem.is_float()) {
+            (Number::Int(v), true) => encode(elem, sticky(v), Beyond::Infinite).ok_or(NO_MEANING)?,
+            (Number::Float(v), false) => {
+                let cut = v.trunc() as i128;
+                if !v.is_finite() || clamp(elem, cut) != cut {
+                    return Err("scalar-range");
+                }
+                cut as u64 & elem.mask()
+            }
+            (same, _) => scalar_bits(elem, same)?,
+        };
+        Ok((elem, bits, true))
+    }
+
     fn arg(&self, role: Role, [i, j]: [u64; 2], to: Elem) -> Result<TypedBits, &'static str> {
         if self.index(role).is_ok() {
             return Ok(element(self.source(role)?, i, j));
@@ -57,6 +74,9 @@ impl Reference<'_> {
         match self.inst.op {
             // The slope is not rounded.
             Opcode::Tlrelu => self.scalar_as(Elem::F32),
+            Opcode::Tadds | Opcode::Tsubs | Opcode::Tmuls | Opcode::Tdivs | Opcode::Tmaxs | Opcode::Tmins => {
+                self.scalar_by_value(self.source(Role::Src)?.tile.elem)
+            }
             _ => self.scalar_as(self.source(Role::Src).map_or(to, |src| src.tile.elem)),
         }
     }
@@ -283,7 +303,7 @@ impl Reference<'_> {
         let is_touched = match (self.inst.profile, info.family) {
             (_, Family::Layout) | (Profile::A2a3, _) => true,
             (Profile::Cpu, family) => !matches!(family, Family::Elementwise | Family::Scalar),
-            (Profile::A5, _) if self.inst.op == Opcode::Tsort32 => true,
+            (Profile::A5, _) if matches!(self.inst.op, Opcode::Tsort32 | Opcode::TmovZz) => true,
             (Profile::A5, _) => self.inst.op == Opcode::Tcolsum && self.inst.attrs.is_binary(),
         };
         if let (true, Ok(tmp)) = (is_touched, self.index(Role::Tmp)) {

@@ -9,7 +9,7 @@ use tessera_isa::cost::{Timing, cost, figure};
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::{AttrKind, AttrName, IdArray, OpInfo, Opcode, Operand, Pipe, Spelling, Text, Types};
 use tessera_isa::profile::{Profile, Profiles};
-use tessera_isa::sem::{Axis, Sem};
+use tessera_isa::sem::{Axis, Core, Sem};
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout};
 use tessera_micro::rules::{Rule, rule};
 
@@ -64,15 +64,32 @@ pub fn instruction_page(op: Opcode) -> String {
     out.push_str(&costs(op));
     if !info.rules.is_empty() {
         let table = rule_table(info).render();
-        let _ = write!(out, "\nRules, in the order in which they are checked (W warns)\n{table}");
+        let _ = write!(
+            out,
+            "\nRules, in the order in which they are checked (W warns; sources are pages of docs/spec)\n{table}"
+        );
     }
     out
+}
+
+/// The pages of the specification that a row names, as files of the repository.
+fn in_docs(source: &str) -> String {
+    let page = |word: &str| match word.split_once(".md") {
+        Some((page, rest)) if page == "trace" => format!("docs/trace.md{rest}"),
+        Some((page, rest)) if !page.contains(char::is_uppercase) => format!("docs/spec/{page}.md{rest}"),
+        _ => word.to_string(),
+    };
+    source.split(' ').map(page).collect::<Vec<_>>().join(" ")
 }
 
 /// The rules of an instruction, in the order in which they are checked.
 pub fn rule_table(info: &OpInfo) -> Table {
     let mut table = Table::new(["rule", "", "on", "what holds", "source"]);
-    for r in info.rules.iter().filter_map(|r| rule(r.id)) {
+    for (n, r) in info.rules.iter().enumerate().filter_map(|(n, r)| Some((n, rule(r.id)?))) {
+        // Several conditions may have one id.
+        if info.rules.iter().take(n).any(|before| before.id == r.id) {
+            continue;
+        }
         table.row([r.id.into(), short_severity(r).into(), profiles(r.on), r.text.into(), r.source.into()]);
     }
     table
@@ -83,7 +100,7 @@ fn costs(op: Opcode) -> String {
     match cost_table(op) {
         Some((title, table)) => format!("\n{title}\n{}", table.render()),
         None if op.info().by_flows() => String::new(),
-        None => "\nCost\n  unknown (isa/cost.md)\n".into(),
+        None => "\nCost\n  unknown (docs/spec/isa/cost.md)\n".into(),
     }
 }
 
@@ -113,7 +130,7 @@ pub fn cost_table(op: Opcode) -> Option<(String, Table)> {
             table.row([profile.name().into(), types, cycles, basis.into()]);
         }
     }
-    known.then(|| (format!("Cost of n repeats of 256 bytes{unit} (isa/cost.md)"), table))
+    known.then(|| (format!("Cost of n repeats of 256 bytes{unit} (docs/spec/isa/cost.md)"), table))
 }
 
 /// Whether a signature of the profile names the type.
@@ -153,7 +170,19 @@ pub fn written_lines(op: Opcode) -> Vec<&'static str> {
         let rest = line.split_once(&call).map(|(_, rest)| rest);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
     };
-    super::LANGUAGE.lines().map(str::trim).filter(|l| l.starts_with(['%', 'p'])).filter(names).collect()
+    let mut lines: Vec<&str> = Vec::new();
+    for line in super::LANGUAGE.lines().map(str::trim).filter(|l| l.starts_with(['%', 'p'])).filter(names) {
+        // Lines that differ in names and types only show the same.
+        if !lines.iter().any(|shown| notation(shown) == notation(line)) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// A line without the names of its values and without its types.
+fn notation(line: &str) -> Vec<&str> {
+    line.split(" : ").next().unwrap_or(line).split_whitespace().filter(|word| !word.starts_with('%')).collect()
 }
 
 /// Names, pipe, attributes and source, one line each.
@@ -168,6 +197,20 @@ pub fn fact_lines(info: &OpInfo) -> Table {
     table
 }
 
+/// The pipes of an instruction; those of a FIFO's operations depend on the direction and the profile.
+fn pipes(info: &OpInfo) -> String {
+    let mut pipes: Vec<&str> = match info.sem {
+        Sem::Fifo(part) => {
+            let of = |core| part.dir(core).map(|dir| Profile::ALL.map(|profile| part.pipe(dir, profile).name()));
+            [Core::Cube, Core::Vector].into_iter().filter_map(of).flatten().collect()
+        }
+        _ => info.sigs.iter().map(|s| s.pipe.name()).collect(),
+    };
+    pipes.sort_unstable();
+    pipes.dedup();
+    if pipes.is_empty() { info.pipe.name().into() } else { pipes.join(", ") }
+}
+
 fn fact_list(info: &OpInfo) -> Vec<(&'static str, String)> {
     let mut lines: Vec<(&'static str, String)> = Vec::new();
     if !info.aliases.is_empty() {
@@ -176,12 +219,9 @@ fn fact_list(info: &OpInfo) -> Vec<(&'static str, String)> {
     if !info.cpp.is_empty() {
         lines.push(("C++", info.cpp.join(", ")));
     }
-    let mut pipes: Vec<&str> = info.sigs.iter().map(|s| s.pipe.name()).collect();
-    pipes.sort_unstable();
-    pipes.dedup();
-    lines.push(("pipe", if pipes.is_empty() { info.pipe.name().into() } else { pipes.join(", ") }));
+    lines.push(("pipe", pipes(info)));
     lines.extend(info.attrs.iter().map(|attr| ("attribute", format!("{attr} = {}", attribute_values(*attr)))));
-    lines.push(("source", info.source.to_string()));
+    lines.push(("source", in_docs(info.source)));
     lines
 }
 
@@ -253,7 +293,7 @@ pub fn rule_page(rule: &Rule) -> String {
         let text = format!("--deny {0} and --strict make it an error, --allow {0} silences it", rule.id);
         lines.push(("options", text));
     }
-    lines.push(("source", rule.source.to_string()));
+    lines.push(("source", in_docs(rule.source)));
     definitions(&mut out, &lines);
     for Example { breaks, profile, text, .. } in examples().iter().filter(|example| example.rule == rule.id) {
         let _ = write!(out, "\n{} on {profile}\n", if *breaks { "Breaks it" } else { "Keeps it" });
@@ -341,7 +381,7 @@ pub fn loc_page(loc: Loc) -> String {
 pub fn layout_page(layout: LayoutName) -> String {
     let written = |b: &BLayout| SLayout::ALL.iter().map(move |s| (*b, *s)).collect::<Vec<_>>();
     let orders = BLayout::ALL.iter().flat_map(written).find(|(b, s)| LayoutName::of(*b, *s) == layout);
-    let mut out = format!("{layout}, a layout\n\n");
+    let mut out = format!("{layout}, a layout\n\n{}\n", paragraph(layout.about(), 2));
     let _ = writeln!(out, "    offset(r, c) = {}", layout.formula());
     let mut lines = Vec::new();
     if let Some((b, s)) = orders {
@@ -372,7 +412,7 @@ pub fn layout_page(layout: LayoutName) -> String {
     for (locs, profiles) in usual.iter().filter(|(locs, _)| !locs.is_empty()) {
         lines.push(("usual for", format!("{locs} ({})", profiles.join(", "))));
     }
-    lines.push(("source", "tile-model.md 5".into()));
+    lines.push(("source", in_docs("tile-model.md 5")));
     definitions(&mut out, &lines);
     out
 }
@@ -414,13 +454,13 @@ pub fn pipe_page(pipe: Pipe) -> String {
         sigs => sigs.iter().any(|s| s.pipe == pipe),
     };
     let users = Some(users(on)).filter(|users| !users.is_empty()).unwrap_or("none of the layout set".into());
-    definitions(&mut out, &[("C++", pipe.cpp().to_string()), ("used by", users), ("source", "ops.md 10".into())]);
+    definitions(&mut out, &[("C++", pipe.cpp().to_string()), ("used by", users), ("source", in_docs("ops.md 10"))]);
     out
 }
 
 pub fn attribute_page(attr: AttrName) -> String {
     let mut out = format!("{attr}, an attribute\n\n{}", paragraph(&format!("{attr} = {}", attribute_values(attr)), 2));
     let users = users(|info| info.attrs.contains(&attr));
-    definitions(&mut out, &[("of", users), ("source", "syntax.md 2".into())]);
+    definitions(&mut out, &[("of", users), ("source", in_docs("syntax.md 2"))]);
     out
 }

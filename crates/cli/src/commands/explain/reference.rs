@@ -75,7 +75,8 @@ fn runs(program: &Program) -> bool {
     case.run().status == Status::Passed
 }
 
-/// The contents of the picture of an instruction: its use in the program, on the first profile where an element moves.
+/// The contents of the picture of an instruction: its use in the program, on the first profile where an element
+/// moves.
 pub fn instance(op: Opcode, sample: &Sample) -> Option<Inst> {
     [sample.profile, Profile::Cpu].into_iter().find_map(|profile| {
         let program = Program::read(&sample.text, Some(profile));
@@ -118,8 +119,8 @@ pub fn page(op: Opcode) -> Vec<Block> {
     page.push(heading("Cost"));
     match cost_table(op) {
         Some((title, table)) => page.extend([Block::Text(title), Block::Table(table)]),
-        None if info.by_flows() => page.push(Block::Text("By path: isa/cost.md.".into())),
-        None => page.push(Block::Text("Unknown (isa/cost.md).".into())),
+        None if info.by_flows() => page.push(Block::Text("By path: docs/spec/isa/cost.md.".into())),
+        None => page.push(Block::Text("Unknown (docs/spec/isa/cost.md).".into())),
     }
     rules(op, &mut page);
     if let Some(sample) = sample {

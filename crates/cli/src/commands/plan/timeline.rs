@@ -27,11 +27,12 @@ pub struct TimelineArgs {
     /// With `--timeline`: a number for a scalar that loops or branches depend on
     #[arg(long, value_name = "NAME=VALUE", value_parser = bind::setting, requires = "timeline")]
     set: Vec<Bound<Setting>>,
-    /// With `--timeline`: how often the kernel runs
+    /// With `--timeline`: the number of blocks
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024),
           requires = "timeline")]
     blocks: u32,
-    /// With `--timeline`: who orders the pipes; left out: the program, if it has flags or barriers
+    /// With `--timeline`: who inserts synchronization. Default: manual if the program has any flag or barrier, else
+    /// auto
     #[arg(long, value_enum, value_name = "MODE", requires = "timeline")]
     order: Option<order::Mode>,
 }

@@ -18,13 +18,13 @@ const STEPS: u64 = 1 << 14;
 /// How far elements may be off.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Tolerances {
-    /// An element may be off by this much plus --rtol times the wanted value
+    /// Allow each element an error of X plus --rtol times the expected value
     #[arg(long, value_name = "X", requires = "expect", allow_negative_numbers = true, value_parser = tolerance)]
     atol: Option<f64>,
-    /// An element may be off by this part of the wanted value plus --atol
+    /// Allow each element an error of X times the expected value plus --atol
     #[arg(long, value_name = "X", requires = "expect", allow_negative_numbers = true, value_parser = tolerance)]
     rtol: Option<f64>,
-    /// An element may be this many values of its type away; 0: equal values, any NaN for a NaN
+    /// Allow each element a distance of N values of its type; 0: equal values, any NaN equals any NaN
     #[arg(long, value_name = "N", requires = "expect")]
     ulp: Option<u64>,
 }

@@ -82,7 +82,7 @@ impl<'a> Shown<'a> {
     }
 
     fn costs(&self) -> &'static str {
-        if self.own_costs { "costs are estimates, from a file" } else { "costs are estimates (isa/cost.md)" }
+        if self.own_costs { "costs are estimates, from a file" } else { "costs are estimates (docs/spec/isa/cost.md)" }
     }
 
     /// `at least 12 cycles`.
