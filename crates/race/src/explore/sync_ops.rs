@@ -265,6 +265,7 @@ impl<'a> PathWalk<'a> {
         let Some(id) = id.known() else {
             return Err(Undecided::at(op.span, format!("the id of {} is not known", op.kind.name())));
         };
+        let id = ordering.counter(id);
         let line = match ordering.crosses_blocks() {
             true => Line::Meeting { group: ordering.group(), id },
             false => Line::Token { id, meets: ordering.meets(), wide: ordering.wide },
