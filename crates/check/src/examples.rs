@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The files of `tests/rules`.
-pub const FILES: [&str; 28] = [
+pub const FILES: &[&str] = &[
     include_str!("../tests/rules/alive.pto"),
     include_str!("../tests/rules/compute.pto"),
     include_str!("../tests/rules/conversion.pto"),
     include_str!("../tests/rules/cores.pto"),
+    include_str!("../tests/rules/dialect.pto"),
     include_str!("../tests/rules/fixpipe.pto"),
     include_str!("../tests/rules/global.pto"),
     include_str!("../tests/rules/irregular.pto"),

@@ -84,6 +84,10 @@ impl PointerUses {
                         self.touches.extend(pop.global.map(|slot| (slot, ArrayAccess::READS_AND_WRITES)))
                     }
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
+                    CoreSyncOp::Meet(meeting) => {
+                        let word = meeting.word.as_ref();
+                        self.touches.extend(word.map(|(access, _)| (access.pointer, ArrayAccess::READS_AND_WRITES)))
+                    }
                 },
                 Code::Micro(op) => {
                     // The first operand of a transfer is its source; a store may combine with the old contents.

@@ -2,6 +2,7 @@
 
 use crate::{BlockId, Func, LocId, Module, NameId, ValueId};
 use smallvec::SmallVec;
+use std::num::IntErrorKind;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
@@ -348,6 +349,26 @@ impl Op {
     /// The values of all operands, in order, literals left out.
     pub fn values(&self) -> impl Iterator<Item = ValueId> {
         self.operands.iter().filter_map(|o| o.arg.value())
+    }
+
+    /// The id that an order operation names, where it is written and no operand.
+    pub fn written_id(&self, order: Order) -> Option<i64> {
+        let words = self.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
+        let word = match order {
+            // A number behind a computed id is the mode.
+            Order::Take | Order::Release if !self.operands.is_empty() => None,
+            Order::Take | Order::Release | Order::CoreSet | Order::CoreWait => words.get(1),
+            _ => words.get(2),
+        };
+        word.and_then(|w| match w.trim_start_matches("EVENT_ID").parse::<i64>() {
+            Ok(id) => Some(id),
+            // A number that is too large for one is out of range all the same.
+            Err(error) => match error.kind() {
+                IntErrorKind::PosOverflow => Some(i64::MAX),
+                IntErrorKind::NegOverflow => Some(i64::MIN),
+                _ => None,
+            },
+        })
     }
 
     /// The typed attributes.

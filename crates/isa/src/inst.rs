@@ -316,7 +316,7 @@ impl GlobalArg {
     }
 
     /// Each dimension in the order in which an axis composes it, with the axis it belongs to (tile-model.md 7).
-    fn axes(&self) -> impl Iterator<Item = (bool, usize)> {
+    pub fn axes(&self) -> impl Iterator<Item = (bool, usize)> {
         let (n, tag) = (self.dims.len(), self.tag);
         (0..n).map(move |dim| {
             let is_row = match tag {

@@ -149,6 +149,12 @@ fn candidates(reporter: &Reporter<'_>, subjects: &[AnalysisInput<'_>], open: &[S
         let races = open.iter().filter(|s| s.x.is_some() && s.core == symptom.core);
         places.extend(races.filter(|s| symptom.sets && s.pipes.is_some_and(|(_, y)| y == pipe)).map(|s| (s.op, false)));
         places.extend(near(reporter, symptom, pipe).map(|op| (op, after)));
+        // An instruction in a branch or a loop stands for the whole of it.
+        places = places
+            .into_iter()
+            .flat_map(|(op, after)| reporter.beside(op, symptom.op).into_iter().chain([op]).map(move |op| (op, after)))
+            .collect();
+        places.dedup();
         // Before and after the loops around.
         let around: Vec<OpId> = reporter.loops_around(symptom.op).collect();
         places.extend(around.iter().rev().map(|op| (*op, !after)).chain(around.iter().rev().map(|op| (*op, after))));
@@ -187,7 +193,7 @@ fn near<'a>(reporter: &'a Reporter<'_>, symptom: &Symptom, pipe: Pipe) -> impl I
     // A wait follows its set, a set precedes its wait; round a loop it is the other way.
     let [first, second] = if symptom.sets { [behind, before] } else { [before, behind] };
     // The farthest one round the loop is the first of the body.
-    let second: Vec<OpId> = second.into_iter().rev().collect();
+    let second: Vec<OpId> = if symptom.sets { second.into_iter().rev().collect() } else { second };
     first.into_iter().take(MAX_PLACES).chain(second.into_iter().take(MAX_PLACES))
 }
 

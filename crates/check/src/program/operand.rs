@@ -32,6 +32,7 @@ impl<'a> Walk<'a> {
         self.check_pipe(op, &inst);
         self.alias(op, &inst, &operands);
         self.touch(op, &inst, &operands);
+        self.is_popped(op, &operands);
         self.rebind(op, &inst, &operands);
     }
 

@@ -35,7 +35,7 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
             _ => format!("{by_element}, {by_row}"),
         };
         let what = format!("{role} is {rows}x{cols} and wants {wanted} indices, and idx is {r}x{c}");
-        return broken(inst, Role::Idx, rule, what, "give idx another valid region");
+        return broken(inst, Role::Idx, rule, what, format!("set the valid region of idx to {wanted}"));
     }
     let width = inst.global.as_ref()?.shape()[1]?;
     if mode == Coalesce::Row && cols > width {
@@ -61,7 +61,7 @@ pub(super) fn dense(inst: &Inst, rule: &'static str) -> Option<Fault> {
         {
             let at = view.dims.len() - 1 - n;
             let what = format!("dimension {at} of the view has stride {stride}, and a dense table has {wanted} there");
-            return broken(inst, role, rule, what, "use a dense view");
+            return broken(inst, role, rule, what, format!("give dimension {at} of the view the stride {wanted}"));
         }
         next = next.zip(*dim).and_then(|(n, d)| n.checked_mul(i64::try_from(d).ok()?));
     }
@@ -87,10 +87,9 @@ pub(super) fn scratch(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let (what, help) = match (inst.view(Role::ScratchView), by_row) {
         (None, true) => return None,
         (Some(_), true) => ("rows are gathered without scratch".to_string(), "leave the third operand out".to_string()),
-        (None, false) => (
-            "elements are gathered into Mat through scratch in global memory".into(),
-            format!("give a view of {need} elements"),
-        ),
+        (None, false) => {
+            ("elements are gathered into Mat through scratch in global memory".into(), format!("give a view of {need} elements"))
+        }
         (Some(view), false) => {
             let count = view.dims.iter().try_fold(1u64, |n, d| Some(n.saturating_mul((*d)?)))?;
             let mut dense = 1i64;

@@ -14,8 +14,14 @@ fn root() -> PathBuf {
 /// What a command writes to standard output, as one object a line.
 fn lines(words: &str, stdin: &str) -> Vec<Value> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut session =
-        Session { dir: root(), stdin: &mut stdin.as_bytes(), stdout: &mut stdout, stderr: &mut stderr, color: false };
+    let mut session = Session {
+        dir: root(),
+        stdin: &mut stdin.as_bytes(),
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        color: false,
+        dialect: None,
+    };
     run(words.split(' ').map(OsString::from), &mut session);
     let text = String::from_utf8(stdout).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()

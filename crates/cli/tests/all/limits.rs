@@ -13,8 +13,14 @@ use tessera_testkit::random::Random;
 fn tessera(words: &str, program: &str) -> (u8, String, String) {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut stdin = program.as_bytes();
-    let mut session =
-        Session { dir: PathBuf::new(), stdin: &mut stdin, stdout: &mut stdout, stderr: &mut stderr, color: false };
+    let mut session = Session {
+        dir: PathBuf::new(),
+        stdin: &mut stdin,
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        color: false,
+        dialect: None,
+    };
     let args = std::iter::once("tessera").chain(words.split_whitespace()).map(OsString::from);
     let code = run(args, &mut session);
     (code, String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())

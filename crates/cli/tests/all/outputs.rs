@@ -57,7 +57,7 @@ impl Drop for Place {
 fn session<'a>(dir: &Path, stdout: &'a mut Vec<u8>, stderr: &'a mut Vec<u8>) -> Session<'a> {
     // An empty reader without a place of its own.
     let stdin: &'a mut std::io::Empty = Box::leak(Box::new(std::io::empty()));
-    Session { dir: dir.to_path_buf(), stdin, stdout, stderr, color: false }
+    Session { dir: dir.to_path_buf(), stdin, stdout, stderr, color: false, dialect: None }
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn tessera(words: &[&str]) -> Result<String, String> {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     let args = std::iter::once("tessera").chain(words.iter().copied()).map(OsString::from);
     match run(args, &mut session) {

@@ -34,6 +34,7 @@ fn log(words: &[&str], stdin: &str) -> Value {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     let words = ["tessera", "check", "--format", "sarif"].iter().chain(words);
     run(words.map(OsString::from), &mut session);

@@ -34,6 +34,7 @@ impl Folder {
             stdout: &mut stdout,
             stderr: &mut stderr,
             color: false,
+            dialect: None,
         };
         let words = std::iter::once("tessera").chain(command.split_whitespace()).map(OsString::from);
         let code = run(words, &mut session);

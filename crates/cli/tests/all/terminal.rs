@@ -14,6 +14,7 @@ fn tessera(words: &[&str]) -> String {
         stdout: &mut stdout,
         stderr: &mut stderr,
         color: false,
+        dialect: None,
     };
     let args = std::iter::once("tessera").chain(words.iter().copied()).map(OsString::from);
     assert_eq!(run(args, &mut session), 0, "{words:?}: {}", String::from_utf8_lossy(&stderr));

@@ -5,7 +5,7 @@ use super::super::observe;
 use super::{Compiler, lacks};
 use tessera_ir::{Op, OpId, ScalarType};
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
+use tessera_isa::ops::{Bind, Form, Opcode, Order, Role, Text};
 use tessera_isa::sem::{Sem, f32_mode};
 use tessera_kernels::Failure;
 
@@ -144,6 +144,8 @@ impl Compiler<'_> {
                 ty: self.scalar_type(self.result(op)?),
             }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
+            _ if matches!(opcode.order(), Some(Order::Nothing)) => return Ok(()),
+            _ if matches!(opcode.order(), Some(Order::Meet)) => return self.meeting(id, op, code),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
             Text::Ignored | Text::AsWritten | Text::Hint(_) => {

@@ -110,6 +110,8 @@ pub enum Text {
     Ignored,
     /// Whatever stands there, kept as written.
     AsWritten,
+    /// `syncall(view, n : T, T) mode = …, core_type = …`.
+    Meet,
     /// Words and at most one operand, for those who look on: `cmo.cacheinvalid %v single_cache_line : T`.
     Hint(&'static [&'static str]),
 }

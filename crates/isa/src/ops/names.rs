@@ -6,9 +6,7 @@ static OTHERS: &str = "\
     eventid_array_set talloc declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
     test_async_event \
     wait_async_event \
-    set_cross_block wait_cross_block \
-    syncall set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global \
-    make_prefetch_async_context tprefetch_async get_prefetch_async_session section.simt simt_launch \
+    set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global section.simt simt_launch \
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
     comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \

@@ -192,6 +192,11 @@ impl Reporter<'_> {
         std::iter::once(symptom.op).chain(same)
     }
 
+    /// What holds an operation in the innermost block that holds another one, too; none where that is itself.
+    pub(crate) fn beside(&self, op: OpId, other: OpId) -> Option<OpId> {
+        self.places().apart(op, other).map(|(holds, _)| holds).filter(|holds| *holds != op && *holds != other)
+    }
+
     /// The loops around an operation, from the inside out.
     pub(crate) fn loops_around(&self, op: OpId) -> impl Iterator<Item = OpId> + '_ {
         self.places().outwards(op).skip(1).filter(|op| self.func.op(*op).kind.is_loop())
