@@ -20,7 +20,7 @@ mod types;
 pub mod vocabulary;
 mod words;
 
-pub use convert::{convert, convert_as};
+pub use convert::{convert, convert_as, convert_for_assembler};
 pub use dialect::Mark;
 pub use lex::{Tok, Token};
 pub use migrate::{migrate, undecided};

@@ -166,7 +166,9 @@ fn is_callable(module: &Module, func: &Func) -> bool {
     let is_plain = |ty: &Type| matches!(ty, Type::Scalar(_) | Type::Ptr(..));
     let args = func.args.iter().all(|v| is_plain(ty(v)) || matches!(ty(v), Type::Tile(_)));
     let result = func.results.len() <= 1 && func.results.iter().all(|id| is_plain(module.types.get(*id)));
-    args && result && !func.is_declaration
+    // Code of one kind of core is left out for the other, and what it returns with it.
+    let returns = func.results.is_empty() || func.core.is_none();
+    args && result && returns && !func.is_declaration
 }
 
 /// Places and orders a unit; where functions with calls left do not fit beside each other, they are unfolded.

@@ -158,6 +158,9 @@ impl Emitter<'_> {
         for (result, value) in f.results.iter().zip(f.carried) {
             let expression = self.names.expression(*value).to_string();
             self.names.stands_for(*result, expression);
+            if let Some(view) = self.views.get(value).cloned() {
+                self.views.insert(*result, view);
+            }
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl Emitter<'_> {
     fn step(&mut self, name: &str, op: &Op, pipe: &str, tile: Option<&str>) {
         let split = split(op);
         self.line(&match tile {
-            Some(tile) => format!("{name}<decltype({pipe}), {}, {split}>({pipe}, {tile});", Self::type_of(tile)),
+            Some(tile) => format!("{name}<decltype({pipe}), {}, {split}>({pipe}, {tile});", self.type_of(tile)),
             None => format!("{name}<decltype({pipe}), {split}>({pipe});"),
         });
     }
@@ -117,15 +117,21 @@ impl Emitter<'_> {
                 Type::Ptr(..) => self.value(v),
                 _ => self.view(v)?.data.clone(),
             },
-            _ => "nullptr".into(),
+            _ => String::new(),
+        };
+        let gm = match gm.is_empty() {
+            true => "nullptr".to_string(),
+            false => format!("reinterpret_cast<__gm__ void *>({gm})"),
         };
         let [c2v, v2c] = [Dir::C2v, Dir::V2c].map(|dir| {
             let operand = tessera_ir::fifo::buffer_operand(op, dir).filter(|_| mask & dir.bit() != 0);
             operand.map_or_else(|| "0".into(), |arg| self.int(arg))
         });
-        let whole = attrs.flag(AttrName::NoSplit);
+        // On a2a3 both vector cores receive what is not split (isa/structure.md 6).
+        let of = self.fifos.list.iter().find(|f| f.inits.iter().flatten().any(|init| *init == id));
+        let whole = self.profile == Profile::A2a3 && of.is_some_and(|f| f.split == 0);
         self.line(&format!(
-            "TPipe<{}, {direction}, {}, {}, {}, {whole}> {name}(reinterpret_cast<__gm__ void *>({gm}), {c2v}, {v2c});",
+            "TPipe<{}, {direction}, {}, {}, {}, {whole}> {name}({gm}, {c2v}, {v2c});",
             self.flag_base(id, op),
             slot_size(op),
             slots(op),
@@ -158,10 +164,10 @@ impl Emitter<'_> {
     }
 
     /// The type of an expression that is an object, for template arguments.
-    pub(crate) fn type_of(text: &str) -> String {
-        match text.strip_prefix('(') {
-            Some(_) => format!("std::remove_reference_t<decltype({text})>"),
-            None => format!("decltype({text})"),
+    pub(crate) fn type_of(&self, text: &str) -> String {
+        match text.starts_with('(') || self.references.contains(text) {
+            true => format!("std::remove_reference_t<decltype({text})>"),
+            false => format!("decltype({text})"),
         }
     }
 }

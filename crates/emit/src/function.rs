@@ -91,11 +91,12 @@ fn emitter<'a>(
         functions,
         constants: Constants::new(module, func),
         fifos: Fifos::new(module, func),
+        needed: needed(func, &uses),
         uses,
         views: HashMap::new(),
         pipes: HashMap::new(),
+        references: HashSet::new(),
         early: Vec::new(),
-        needed: needed(func),
         debug_lines: options.debug_lines,
         core: part.core,
         out: String::new(),
@@ -107,6 +108,7 @@ impl Emitter<'_> {
     fn function(&mut self, part: &Part<'_>, name: String, is_alone: bool) -> Emitted<Function> {
         let original = self.module.funcs.iter().find(|f| f.name == part.name).unwrap_or(self.func);
         let parameters = self.parameters(&part.args)?;
+        self.references = parameters.iter().filter(|p| p.ty.ends_with('&')).map(|p| p.name.clone()).collect();
         let is_kernel = original.is_entry || is_alone && !part.kernel.is_called;
         let result = match self.func.results.as_slice() {
             [] => "void".to_string(),
@@ -118,9 +120,9 @@ impl Emitter<'_> {
         // References are C++ only; so is nothing else.
         let is_c = parameters.iter().all(|p| !p.ty.ends_with('&'));
         let qualifiers = match (is_kernel, original.is_private()) {
+            (false, true) => "static AICORE",
             _ if !is_c => "AICORE",
             (true, _) => "extern \"C\" __global__ AICORE",
-            (false, true) => "static AICORE",
             (false, false) => "extern \"C\" AICORE",
         };
         let listed: Vec<String> = parameters.iter().map(|p| declared(&p.ty, &p.name)).collect();

@@ -3,6 +3,7 @@
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, Type, ValueId};
 use tessera_isa::diag::Diagnostic;
+use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AttrValue, Attrs, F32Rounding, Precision};
 use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, FormInfo, Kind, OpInfo, Opcode, Role, Text};
 use tessera_isa::profile::FP_ALIGN;
@@ -80,6 +81,10 @@ impl Emitter<'_> {
                 let bits = elem.bits().max(8);
                 format!("__builtin_bit_cast({}, static_cast<uint{bits}_t>({text}))", elem.cpp())
             }
+            // The small floats convert by way of f32.
+            (ScalarType::Float(from), true) if from != Elem::F32 => {
+                format!("static_cast<{}>(static_cast<float>({text}))", elem.cpp())
+            }
             _ => format!("static_cast<{}>({text})", elem.cpp()),
         })
     }
@@ -123,7 +128,7 @@ impl Emitter<'_> {
             }
             _ if info.binds == Some(Bind::Storage) => {
                 let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
-                self.bind(&dst, &src);
+                self.bind(&dst, &src, self.operand(op, Role::Src));
                 return Ok(());
             }
             _ => {}
@@ -218,7 +223,7 @@ impl Emitter<'_> {
                 .filter(|r| op.operand(*r).is_some() || self.operand(op, *r).is_some())
                 .collect();
             let ty = |role: Role| match self.operand(op, role).filter(|_| role.kind() == Kind::Tile) {
-                Some(tile) => Some(Self::type_of(&self.value(tile))),
+                Some(tile) => Some(self.type_of(&self.value(tile))),
                 None => self.typed_scalar(op, form, role).ok().map(|text| format!("decltype({text})")),
             };
             all.extend(form.cpp_types(&given).into_iter().filter_map(ty));
@@ -320,7 +325,7 @@ impl Emitter<'_> {
         });
         if is_result || !(manual || bound_otherwise) {
             let (d, s) = (self.value(dst), self.tile(op, Role::Src)?);
-            self.bind(&d, &s);
+            self.bind(&d, &s, self.operand(op, Role::Src));
         }
         Ok(())
     }
@@ -358,8 +363,34 @@ impl Emitter<'_> {
     }
 
     /// Binds a tile to where another one lies.
-    fn bind(&mut self, dst: &str, src: &str) {
-        self.line(&format!("TASSIGN({dst}, reinterpret_cast<uintptr_t>({src}.data()));"));
+    pub(crate) fn bind(&mut self, dst: &str, src: &str, value: Option<ValueId>) {
+        let address = match value.and_then(|v| self.known_address(v)) {
+            Some(address) => format!("{address:#x}"),
+            None => format!("reinterpret_cast<uintptr_t>({src}.data())"),
+        };
+        self.line(&format!("TASSIGN({dst}, {address});"));
+    }
+
+    /// The address of a tile that is bound once, and to a number.
+    fn known_address(&self, value: ValueId) -> Option<u64> {
+        let rebinds = |id: &tessera_ir::OpId| {
+            let op = self.func.op(*id);
+            let is_new = op.results.contains(&value);
+            let binds = op.opcode().and_then(|o| o.info().binds).is_some();
+            binds && !is_new && (op.dsts().iter().any(|(_, v)| *v == value) || op.operand(Role::Tile).is_some())
+        };
+        if self.uses[value.index()].iter().any(rebinds) {
+            return None;
+        }
+        let written = match self.func.value(value).def {
+            tessera_ir::Def::Result(id, _) => self.func.op(id).operand(Role::Addr).map(|o| o.arg),
+            _ => None,
+        };
+        let planned = || self.placement.slot(value).map(|slot| slot.addr);
+        match written {
+            Some(arg) => self.constant(arg).and_then(|v| u64::try_from(v).ok()),
+            None => planned(),
+        }
     }
 
     /// One element of a tile, by its place in storage.
@@ -401,9 +432,9 @@ impl Emitter<'_> {
         if modes.is_empty() {
             return Ok(String::new());
         }
-        let mut all = vec![Self::type_of(&self.tile(op, Role::Dst)?), Self::type_of(&self.tile(op, Role::Src)?)];
+        let mut all = vec![self.type_of(&self.tile(op, Role::Dst)?), self.type_of(&self.tile(op, Role::Src)?)];
         match form {
-            Form::VectorQuant => all.push(Self::type_of(&self.tile(op, Role::Fp)?)),
+            Form::VectorQuant => all.push(self.type_of(&self.tile(op, Role::Fp)?)),
             Form::Fill => {
                 let ty = op.operand(Role::Fill).map_or(ScalarType::Index, |o| self.scalar_of(o.arg));
                 all.push(match words::is_unsigned(ty) {

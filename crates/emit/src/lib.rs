@@ -5,11 +5,11 @@
 //! use tessera_isa::profile::Profile;
 //!
 //! let text = "
-//! func.func @twice(%p: !pto.ptr<f32>) {
+//! func.func @twice(%p: memref<16x16xf32>) {
 //!   %t = pto.alloc_tile : !pto.tile_buf<vec, 16x16xf32>
-//!   pto.tload ins(%p : !pto.ptr<f32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
+//!   pto.tload ins(%p : memref<16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
 //!   pto.tadd ins(%t, %t : !pto.tile_buf<vec, 16x16xf32>, !pto.tile_buf<vec, 16x16xf32>) outs(%t : !pto.tile_buf<vec, 16x16xf32>)
-//!   pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%p : !pto.ptr<f32>)
+//!   pto.tstore ins(%t : !pto.tile_buf<vec, 16x16xf32>) outs(%p : memref<16x16xf32>)
 //!   return
 //! }";
 //! let module = tessera_asm::parse(text, None).module;
@@ -49,7 +49,7 @@ pub use build::{Built, Function, Kernel, Options, Parameter, build};
 pub use levels::levels;
 
 use names::Names;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Arg, BlockId, CastOp, Core, Def, Fifos, Func, Module, NameId, Op, OpId, OpKind, Type, ValueId};
@@ -80,7 +80,7 @@ fn is_pure(op: &Op) -> bool {
 }
 
 /// The values that an operation with an effect depends on; C++ warns about unused variables.
-fn needed(func: &Func) -> Vec<bool> {
+fn needed(func: &Func, uses: &[Vec<OpId>]) -> Vec<bool> {
     let mut needed = vec![false; func.values.len()];
     let mut todo: Vec<ValueId> = func.outputs.clone();
     func.walk(&mut |_, op, _| {
@@ -88,11 +88,29 @@ fn needed(func: &Func) -> Vec<bool> {
             todo.extend(op.values());
         }
     });
+    let text = |op: &Op| op.opcode().map(|o| o.info().text);
     while let Some(value) = todo.pop() {
         if !std::mem::replace(&mut needed[value.index()], true)
-            && let Def::Result(op, _) = func.value(value).def
+            && let Def::Result(id, _) = func.value(value).def
         {
-            todo.extend(func.op(op).values());
+            let op = func.op(id);
+            // The extents of a view of which only windows are used are nowhere in the text.
+            let has_windows_only = uses[value.index()].iter().all(|id| text(func.op(*id)) == Some(Text::Partition));
+            let unused = match text(op) {
+                Some(Text::MakeView) if has_windows_only => Some(0),
+                Some(Text::Partition) if has_windows_only => Some(1),
+                _ => None,
+            };
+            let numbers: Vec<ValueId> = op.values().collect();
+            let Some(half) = unused else {
+                todo.extend(numbers);
+                continue;
+            };
+            let operands: Vec<Arg> = op.operands.iter().filter(|o| o.role == Role::Number).map(|o| o.arg).collect();
+            let (first, second) = operands.split_at(operands.len() / 2);
+            let kept = if half == 0 { second } else { first };
+            todo.extend(kept.iter().filter_map(|arg| arg.value()));
+            todo.extend(op.operand(Role::Global).and_then(|o| o.arg.value()));
         }
     }
     needed
@@ -115,6 +133,8 @@ struct Emitter<'a> {
     views: HashMap<ValueId, View>,
     /// The pipes of the functions, by the operation that initializes them, and of values.
     pipes: HashMap<OpId, String>,
+    /// The parameters that are references.
+    references: HashSet<String>,
     /// Tiles that TASSIGN binds before their definition, or first of all: they lie there from the start.
     early: Vec<(ValueId, OpId, Arg)>,
     /// By value: whether an operation with an effect depends on it.
@@ -242,7 +262,9 @@ impl<'a> Emitter<'a> {
     }
 
     fn op(&mut self, id: OpId, op: &Op) -> Emitted<()> {
-        if is_pure(op) && !op.results.iter().any(|v| self.needed[v.index()]) {
+        let is_known =
+            |v: &ValueId| matches!(self.ty(*v), Type::Scalar(_)) && self.constants.get(Arg::Value(*v)).is_some();
+        if is_pure(op) && op.results.iter().all(|v| !self.needed[v.index()] || is_known(v)) {
             return Ok(());
         }
         let is_printed = !matches!(op.kind, OpKind::Constant(_) | OpKind::Condition | OpKind::Yield | OpKind::Return);

@@ -14,7 +14,7 @@ const RESERVED: &str = "\
     compl not_eq xor_eq static_cast reinterpret_cast const_cast dynamic_cast static_assert thread_local wchar_t \
     int32_t int64_t uint8_t uint16_t uint32_t uint64_t event_t pipe_t errno char16_t char32_t \
     concept requires co_await co_return co_yield consteval constinit char8_t \
-    stdin stdout stderr signal index linux unix NULL EOF INT64_MIN INT64_C UINT64_C UINT32_C F16_MAX OP_NAME OP_TYPE \
+    stdin stdout stderr linux unix NULL EOF INT64_MIN INT64_C UINT64_C UINT32_C F16_MAX OP_NAME OP_TYPE \
     Tile GlobalTensor Shape Stride Layout ConvTile ConvTileShape TileType BLayout SLayout PadValue CompactMode TPipe \
     Direction TileSplitAxis Event RecordEvent MrgSortExecutedNumList TRandomKey TRandomCounter TASSIGN TPUSH TPOP TFREE \
     TALLOC PIPE_S PIPE_V PIPE_M PIPE_MTE1 PIPE_MTE2 PIPE_MTE3 PIPE_FIX PIPE_ALL EVENT_ID0 EVENT_ID1 EVENT_ID2 EVENT_ID3 \

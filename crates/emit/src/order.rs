@@ -66,6 +66,9 @@ impl Emitter<'_> {
                 self.line("pipe_barrier(PIPE_ALL);");
                 self.line("dsb(DSB_DDR);");
             }
+            Some(Order::Meet) => {
+                return Err(cannot(op.span, "pto.syncall", "split the kernel where its cores meet"));
+            }
             // Hints on cache lines, and the address of the flags between cores.
             Some(Order::Nothing) => self.hint(op, opcode)?,
             None => {}
@@ -96,13 +99,15 @@ impl Emitter<'_> {
         let Some((pipe, id)) = op.token() else {
             return Err(cannot(op.span, "a token without a pipe and an id", "write sync.set <PIPE_V>, 0"));
         };
-        let (pipe, id) = (pipe.cpp(), self.int(id));
+        let (pipe, known, id) = (pipe.cpp(), self.constant(id), self.int(id));
         if self.profile == Profile::A2a3 {
             let mode = op.known_attrs().int(tessera_isa::ops::AttrName::FftsMode).unwrap_or(2);
-            self.line(&match is_set {
-                // Bit 0 on, the mode from bit 4, the id from bit 8.
-                true => format!("ffts_cross_core_sync({pipe}, {:#x} | (({id}) << 8));", 1 | mode << 4),
-                false => format!("wait_flag_dev({id});"),
+            // Bit 0 on, the mode from bit 4, the id from bit 8.
+            let bits = 1 | mode << 4;
+            self.line(&match (is_set, known) {
+                (true, Some(n)) => format!("ffts_cross_core_sync({pipe}, {:#x});", bits | i128::from(n) << 8),
+                (true, None) => format!("ffts_cross_core_sync({pipe}, {bits:#x} | {id} << 8);"),
+                (false, _) => format!("wait_flag_dev({id});"),
             });
         } else {
             let name = if is_set { "set_intra_block" } else { "wait_intra_block" };
@@ -115,9 +120,12 @@ impl Emitter<'_> {
     pub(crate) fn print(&mut self, op: &Op) -> Emitted<()> {
         let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
         let mut text = String::new();
-        for c in words.first().map_or("", String::as_str).chars() {
+        let mut rest = words.first().map_or("", String::as_str).chars();
+        while let Some(c) = rest.next() {
             match c {
-                '"' | '\\' => text.extend(['\\', c]),
+                // Escapes of the text are those of C++.
+                '\\' => text.extend(['\\', rest.next().filter(|c| "nt\"\\".contains(*c)).unwrap_or('\\')]),
+                '"' => text.push_str("\\\""),
                 '\n' => text.push_str("\\n"),
                 '\t' => text.push_str("\\t"),
                 c if c.is_ascii_graphic() || c == ' ' => text.push(c),

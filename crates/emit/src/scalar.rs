@@ -2,6 +2,7 @@
 
 use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Arg, ArithOp, CastOp, CmpPred, Op, OpKind, ScalarType, StackSlots, Type, ValueId};
+use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{IdArray, Role};
 
@@ -19,6 +20,13 @@ impl Emitter<'_> {
         if let tessera_ir::Def::Result(op, _) = self.func.value(v).def
             && let (OpKind::Constant(number), Type::Scalar(ty)) = (&self.func.op(op).kind, self.ty(v))
             && let Ok(text) = words::constant(number, *ty, self.span(v))
+        {
+            return text;
+        }
+        // What constants make is a constant.
+        if let (Some(known), Type::Scalar(ty @ (ScalarType::Int(..) | ScalarType::Index))) =
+            (self.constants.get(Arg::Value(v)), self.ty(v))
+            && let Ok(text) = words::constant(&Number::Int(known.into()), *ty, self.span(v))
         {
             return text;
         }

@@ -1,8 +1,10 @@
 //! Between global memory and tiles (isa/memory.md 6).
 
-use crate::{Emitted, Emitter, cannot};
-use tessera_ir::{Op, Type};
+use crate::{Emitted, Emitter, cannot, words};
+use tessera_ir::{Def, Op, OpKind, Type};
+use tessera_isa::codec::{Number, Overflow};
 use tessera_isa::ops::{AttrName, Effect, Form, Opcode, Role};
+use tessera_isa::tile::{Extent, Pad, Tile};
 
 impl Emitter<'_> {
     /// An instruction with a view; a pointer is a dense view of the tile's valid region.
@@ -44,12 +46,9 @@ impl Emitter<'_> {
             arguments.push(self.scalar(op, Role::Quant)?);
         }
         // Other words of padding have no effect where they are legal (isa/memory.md 4).
-        if op.operand(Role::Fill).is_some() {
-            return Err(cannot(
-                op.span,
-                "a pad value beside the tile's type",
-                "write it in the tile's type, as pad=custom(…)",
-            ));
+        if let Some(fill) = op.operand(Role::Fill).map(|o| o.arg) {
+            let padded = self.padded(op, &arguments[0], fill)?;
+            arguments[0] = padded;
         }
         let call = |template: &str| format!("{name}{template}({});", arguments.join(", "));
         match templates.as_slice() {
@@ -95,9 +94,9 @@ impl Emitter<'_> {
             return Ok(Vec::new());
         }
         let mut all: Vec<String> = phase.into_iter().collect();
-        all.extend([Self::type_of(tile), Self::type_of(view)]);
+        all.extend([self.type_of(tile), self.type_of(view)]);
         if form == Form::VectorQuant {
-            all.push(Self::type_of(&self.tile(op, Role::Fp)?));
+            all.push(self.type_of(&self.tile(op, Role::Fp)?));
         }
         let [atomic, relu] = said;
         all.push(atomic.unwrap_or_else(|| "AtomicType::AtomicNone".into()));
@@ -118,5 +117,33 @@ impl Emitter<'_> {
             _ => &["Elem", "Row"],
         };
         ways.iter().map(|way| format!("Coalesce::{way}")).collect()
+    }
+
+    /// The destination of a load with a pad value beside its type: another tile in the same place, whose type has it.
+    fn padded(&mut self, op: &Op, name: &str, fill: tessera_ir::Arg) -> Emitted<String> {
+        let unclear = || cannot(op.span, "a pad value that is computed", "write a constant");
+        let dst = self.operand(op, Role::Dst).ok_or_else(unclear)?;
+        let tile = self.ty(dst).tile().ok_or_else(unclear)?.resolve(self.profile);
+        let number = match fill.value().map(|v| self.func.value(v).def) {
+            Some(Def::Result(id, _)) => match self.func.op(id).kind {
+                OpKind::Constant(number) => number,
+                _ => Number::Int(self.constant(fill).ok_or_else(unclear)?.into()),
+            },
+            _ => Number::Int(self.constant(fill).ok_or_else(unclear)?.into()),
+        };
+        let bits = tile.elem.encode(number, Overflow::Infinity) as u64;
+        let bits = u32::try_from(bits)
+            .map_err(|_| cannot(op.span, "a pad value of more than 32 bits", "use a tile with pad=zero, max or min"))?;
+        let plain = Tile { pad: Pad::Null, ..tile };
+        let ty = words::tile_type(&plain, op.span)?.replace("PadValue::Null", &words::custom_pad(bits));
+        let alias = self.names.fresh(&format!("{}_padded", self.names.object(dst).to_string()));
+        self.line(&format!("{ty} {alias};"));
+        self.bind(&alias, name, Some(dst));
+        for (extent, axis) in [(tile.v_row, "Row"), (tile.v_col, "Col")] {
+            if extent == Extent::Dynamic {
+                self.line(&format!("{alias}.SetValid{axis}({name}.GetValid{axis}());"));
+            }
+        }
+        Ok(alias)
     }
 }

@@ -55,6 +55,7 @@ pub(crate) fn sum(data: &str, terms: &[String]) -> String {
     }
     match (known, text.is_empty()) {
         (0, true) => data.into(),
+        (0, false) if !text.contains(' ') => format!("{data} + {text}"),
         (0, false) => format!("{data} + ({text})"),
         (n, true) => format!("{data} + {n}"),
         (n, false) => format!("{data} + ({text} + {n})"),
@@ -70,13 +71,10 @@ fn five(view: &View, tag: ViewTag) -> ([String; 5], [String; 5]) {
         strides.push(shape[0].clone());
     }
     while shape.len() < 5 {
-        let (extent, stride) = match (shape.first(), strides.first()) {
-            (Some(extent), Some(stride)) => (extent.clone(), stride.clone()),
-            _ => ("1".into(), "1".into()),
-        };
         // No element lies behind the first one of an extent of 1; a number keeps the type static.
-        let all = product(&extent, &stride);
-        strides.insert(0, if literal(&all).is_some() { all } else { "1".into() });
+        let spans = shape.iter().zip(&strides).map(|(extent, stride)| literal(&product(extent, stride)));
+        let all = spans.collect::<Option<Vec<i64>>>().and_then(|spans| spans.into_iter().max());
+        strides.insert(0, all.unwrap_or(1).to_string());
         shape.insert(0, "1".into());
     }
     let array = |all: Vec<String>| <[String; 5]>::try_from(all).unwrap_or_default();

@@ -51,9 +51,14 @@ fn pad(t: &Tile, span: Span) -> Emitted<String> {
             let bits = t.pad_bits().and_then(|bits| u32::try_from(bits).ok());
             let wide = || format!("the pad value {literal}, which has more than 32 bits,");
             let bits = bits.ok_or_else(|| cannot(span, wide(), "use pad=zero, max or min"))?;
-            format!("static_cast<PadValue>(UINT64_C({:#x}))", 1u64 << 32 | u64::from(bits))
+            custom_pad(bits)
         }
     })
+}
+
+/// A pad value by the bits of its element.
+pub(crate) fn custom_pad(bits: u32) -> String {
+    format!("static_cast<PadValue>(UINT64_C({:#x}))", 1u64 << 32 | u64::from(bits))
 }
 
 /// The qualifier of a pointer into a memory.

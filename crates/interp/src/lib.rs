@@ -14,6 +14,7 @@ mod compile;
 mod cores;
 mod global;
 mod grid_barrier;
+mod index_view;
 mod issue;
 mod liveness;
 mod micro;

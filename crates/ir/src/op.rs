@@ -355,6 +355,8 @@ impl Op {
     pub fn written_id(&self, order: Order) -> Option<i64> {
         let words = self.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
         let word = match order {
+            // A number behind a computed id is the mode.
+            Order::Take | Order::Release if !self.operands.is_empty() => None,
             Order::Take | Order::Release | Order::CoreSet | Order::CoreWait => words.get(1),
             _ => words.get(2),
         };
@@ -421,6 +423,7 @@ impl Op {
         let info = op.form(form)?;
         let dsts = self.operands.iter().filter(|o| info.out_roles().any(|r| r == o.role)).count() + self.results.len();
         let lacks = |o: &&tessera_isa::ops::Operand| !o.optional && self.operand(o.role).is_none();
-        info.ins.iter().find(lacks).or_else(|| info.outs.get(dsts)).map(|o| o.role)
+        let unwritten = info.outs.iter().skip(dsts).find(|o| !o.optional);
+        info.ins.iter().find(lacks).or(unwritten).map(|o| o.role)
     }
 }

@@ -15,6 +15,7 @@
 #ifdef __CPU_SIM
 #include <pto/common/debug.h>
 #include <pto/common/fifo.hpp>
+#include <pto/common/cross_core.hpp>
 #include <pto/common/launch.hpp>
 #endif
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use tessera::npy::Array;
-use tessera::program::{Bindings, Input, Kernel, Need, Program};
+use tessera::fill::Fill;
+use tessera::program::{Bindings, Input, Kernel, Literal, Need, Program};
 use tessera_cli::Session;
 use tessera_cli::render::example::examples;
 use tessera_isa::codec::Number;
@@ -149,6 +150,68 @@ impl Case {
         }
         bindings.outputs = kernel.func().outputs.iter().map(|v| (*v, 0)).collect();
         Some(bindings)
+    }
+
+    /// A program with inputs that are made up for it: the simulator says what it must give. `None` where it is not legal on
+    /// the profile, or no inputs were found.
+    pub fn suggested(name: &str, text: &str, profile: Profile) -> Option<Case> {
+        let program = Program::read(text, Some(profile));
+        if program.check().iter().any(Diagnostic::is_error) {
+            return None;
+        }
+        let kernel = program.entry().ok()?;
+        let blocks = if text.contains("get_block_idx") { 2 } else { 1 };
+        let suggestion = kernel.suggest(&[], blocks);
+        if suggestion.stops.is_some() {
+            return None;
+        }
+        let mut case = Case {
+            name: format!("{}_{profile}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")),
+            text: text.into(),
+            profile,
+            inputs: BTreeMap::new(),
+            scalars: BTreeMap::new(),
+            expected: BTreeMap::new(),
+            blocks,
+        };
+        let mut bindings = Bindings { blocks, ..Bindings::default() };
+        for (value, number) in &suggestion.set {
+            let input = kernel.bind_number(*value, Literal::Number(*number)).ok()?;
+            let text = match number {
+                Number::Int(n) => n.to_string(),
+                Number::Float(f) => format!("{f:?}f"),
+            };
+            case.scalars.insert(kernel.name(*value).into(), text);
+            bindings.inputs.push((*value, input));
+        }
+        let extents = kernel.extents(&bindings.inputs, blocks);
+        for value in kernel.func().args.clone() {
+            if matches!(kernel.need(value), Need::Scalar(_) | Need::Nothing) || kernel.func().outputs.contains(&value) {
+                continue;
+            }
+            let given = suggestion.fill.iter().find(|(v, ..)| *v == value);
+            let (fill, shape) = given.map_or((Fill::Random(None), None), |(_, fill, shape)| (*fill, shape.clone()));
+            let input = kernel.bind_fill(value, fill, shape.as_deref(), &extents).ok()??;
+            let npy = match &input {
+                Input::Buffer { bytes, dims, .. } => Npy { shape: dims.clone(), bytes: bytes.clone() },
+                Input::Tile { rows, cols, elements } => Npy { shape: vec![*rows, *cols], bytes: elements.clone() },
+                _ => return None,
+            };
+            case.inputs.insert(kernel.name(value).into(), npy);
+            bindings.inputs.push((value, input));
+        }
+        bindings.outputs = kernel.func().outputs.iter().map(|v| (*v, 0)).collect();
+        let outcome = kernel.execute(bindings);
+        // What is undefined has no value in C++.
+        if outcome.failed() || outcome.diagnostics.iter().any(|d| d.rule.starts_with("undefined")) {
+            return None;
+        }
+        for buffer in outcome.buffers {
+            case.expected.insert(kernel.name(buffer.value).into(), buffer.bytes);
+        }
+        let tiles = outcome.tiles.into_iter().map(|t| (kernel.name(t.value).to_string(), t.data.elements));
+        case.expected.extend(tiles);
+        Some(case)
     }
 
     /// A program of ours on a profile: the simulator says what it must give. `None` where it is not legal.

@@ -30,8 +30,12 @@ public:
     {}
 
     uint32_t lane() const { return lane_ & 1; }
-    // A vector core other than the first has no part in what is not split.
-    bool IsIdle() const { return Split == TILE_NO_SPLIT && lane_ != 0; }
+    // A vector core other than the first has no part in what is not split; on a2a3 both receive it (isa/structure.md 6).
+    bool IsIdle() const
+    {
+        constexpr bool bothReceive = kStaticProfile && kProfile == Profile::A2A3;
+        return Split == TILE_NO_SPLIT && lane_ != 0 && !(bothReceive && IsShared());
+    }
     // Do both vector cores pop, and free, each slot?
     bool IsShared() const
     {
@@ -270,6 +274,12 @@ inline void Pop(Pipe &pipe, TileT &tile, int32_t subBlock)
     const int64_t slot = end.Take();
     if (slot < 0) {
         return;
+    }
+    // A tile without a place of its own lies in the consumer's buffer, one behind the other.
+    if (Access::IsUnbound(tile)) {
+        const uint32_t base = toVector ? pipe.fifo.c2vBuf : pipe.fifo.v2cBuf;
+        const uint32_t room = std::max<uint32_t>(Pipe::RingFiFo::LOCAL_SLOT_NUM, 1);
+        TASSIGN(tile, base + static_cast<uint32_t>(slot) % room * Pipe::RingFiFo::SLOT_SIZE);
     }
     const pto_model::PipeSlot &entry = end.Entry(slot);
     const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol();

@@ -174,38 +174,6 @@ inline void HostStore(typename TileT::DType *elements, const TileT &src, uint32_
     }
 }
 
-// Copies the declared area as it lies, what is undefined included.
-template <typename DstTileData, typename SrcTileData>
-inline void HostCopy(DstTileData &dst, const SrcTileData &src)
-{
-    const auto &machine = pto_detail::CurrentMachine();
-    TesseraTile to;
-    TesseraTile from;
-    if (pto_detail::Access::Describe(dst, to) && pto_detail::Access::Describe(src, from)) {
-        machine->Done(tessera_copy(machine->handle(), &to, &from));
-    }
-}
-
-// Makes the contents of a tile undefined, as those of a new tile are.
-template <typename TileT>
-inline void HostForget(TileT &tile)
-{
-    const auto &machine = pto_detail::CurrentMachine();
-    TesseraTile descriptor;
-    if (pto_detail::Access::Describe(tile, descriptor)) {
-        machine->Done(tessera_undefine(machine->handle(), &descriptor));
-    }
-}
-
-// The same for the bytes at an address of the tile's memory, wherever the tile is bound.
-template <typename TileT>
-inline void HostForget(const TileT &tile, uint64_t address)
-{
-    TileT there = tile;
-    pto_detail::Access::Rebind(there, static_cast<void *>(pto_detail::CurrentMachine()->Base(TileT::Loc) + address));
-    HostForget(there);
-}
-
 // The declared bytes as they lie in memory; undefined ones are 0.
 template <typename TileT>
 inline void HostBytes(const TileT &tile, void *bytes, std::size_t size)

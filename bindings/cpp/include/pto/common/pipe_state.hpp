@@ -22,7 +22,8 @@ enum TileSplitAxis : uint8_t {
     TILE_LEFT_RIGHT_ODD,
 };
 
-enum Direction : uint8_t { UNDEFINED, DIR_C2V, DIR_V2C, DIR_BOTH, DIR_V2C_CTRL };
+// Those with _GM have their slots in global memory on a5, too; here a pipe with slots there has them there.
+enum Direction : uint8_t { UNDEFINED, DIR_C2V, DIR_V2C, DIR_BOTH, DIR_V2C_CTRL, DIR_C2V_GM, DIR_V2C_GM, DIR_BOTH_GM };
 
 namespace pto_model {
 
@@ -120,8 +121,9 @@ public:
         void setEntryOffset(uint32_t bytes) { entryOffset = bytes; }
     };
 
-    static constexpr bool is_c2v = Direction_ == DIR_C2V || Direction_ == DIR_BOTH;
-    static constexpr bool is_v2c = Direction_ == DIR_V2C || Direction_ == DIR_BOTH || Direction_ == DIR_V2C_CTRL;
+    static constexpr bool is_both = Direction_ == DIR_BOTH || Direction_ == DIR_BOTH_GM;
+    static constexpr bool is_c2v = Direction_ == DIR_C2V || Direction_ == DIR_C2V_GM || is_both;
+    static constexpr bool is_v2c = Direction_ == DIR_V2C || Direction_ == DIR_V2C_GM || Direction_ == DIR_V2C_CTRL || is_both;
     static constexpr bool isNoSplit = IsNoSplit;
 
     TPipe(void *gmSlots, uint32_t c2vBuf, uint32_t v2cBuf)
@@ -150,7 +152,7 @@ public:
     char *Slot(bool toVector, SharedState &state, uint32_t slot) const
     {
         if (fifo.gmSlots != nullptr) {
-            const std::size_t before = Direction_ == DIR_BOTH && !toVector ? SlotNum : 0;
+            const std::size_t before = is_both && !toVector ? SlotNum : 0;
             return static_cast<char *>(fifo.gmSlots) + (before + slot) * SlotSize;
         }
         std::vector<char> &bytes = state.slots[slot].bytes;

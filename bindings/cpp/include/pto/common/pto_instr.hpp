@@ -10,7 +10,6 @@
 #include <pto/common/elementwise.hpp>
 #include <pto/common/fill.hpp>
 #include <pto/common/gather.hpp>
-#include <pto/common/host_float.hpp>
 #include <pto/common/img2col.hpp>
 #include <pto/common/irregular.hpp>
 #include <pto/common/matrix.hpp>
