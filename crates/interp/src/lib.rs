@@ -18,6 +18,7 @@ mod index_view;
 mod issue;
 mod liveness;
 mod micro;
+mod micro_fast;
 mod micro_order;
 mod objects;
 mod observe;

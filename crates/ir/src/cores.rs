@@ -63,6 +63,13 @@ impl Op {
     }
 }
 
+impl Op {
+    /// Whether it is a token whose ids count modulo 16 on a vector core (micro/cube.md 8).
+    pub fn is_block_token(&self) -> bool {
+        matches!(self.opcode(), Some(Opcode::SetIntraBlock | Opcode::WaitIntraBlock))
+    }
+}
+
 impl Func {
     /// The cores that the function, without calls, runs on.
     pub fn runs(&self) -> Runs {

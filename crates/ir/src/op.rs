@@ -335,10 +335,19 @@ impl Op {
         self.operands.get(1..end).unwrap_or_default()
     }
 
+    /// Its name in messages and maps: that of a construct of the second table, else of its kind.
+    pub fn name(&self) -> &'static str {
+        if self.is_vecscope() { "vecscope" } else { self.kind.name() }
+    }
+
+    /// Whether it orders pipes, or computes ids of flags.
+    pub fn is_order(&self) -> bool {
+        self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual) || self.is_about_ids()
+    }
+
     /// Whether a process that reaches it synchronizes its pipes itself (sync.md 3).
     pub fn is_manual(&self) -> bool {
-        let order = self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual);
-        order || matches!(self.kind, OpKind::Micro(_)) || self.is_about_ids()
+        self.is_order() || matches!(self.kind, OpKind::Micro(_))
     }
 
     /// The operand with this role.

@@ -207,7 +207,7 @@ impl<'a> SyncOpSite<'a> {
         if let Some(found) = self.wrong_mode() {
             return Some(found);
         }
-        let small = self.wide || matches!(self.core, Core::Vector(_)) || self.crosses_blocks();
+        let small = self.wide || matches!(self.core, Core::Vector(_)) && !self.op.is_block_token() || self.crosses_blocks();
         let limit = if small { 16 } else { 32 };
         if (0..limit).contains(&id) {
             return None;
@@ -216,6 +216,12 @@ impl<'a> SyncOpSite<'a> {
         let what = format!("{name} has id {id}{iteration}, and ids of {core} are 0 to {last}");
         let flag = format!("cores' flag {id} of {:?}", self.at);
         Some(self.wrong_id(flag, what, format!("use an id from 0 to {last}")))
+    }
+
+    /// The counter of an id: an instruction of micro/cube.md 8 counts modulo 16 on a vector core.
+    pub fn counter(&self, id: i64) -> i64 {
+        let is_vector = matches!(self.core, Core::Vector(_));
+        if is_vector && self.op.is_block_token() { id.rem_euclid(16) } else { id }
     }
 
     /// `flag-id-range` of a written `ffts_mode`: 0 to 2, and 0 across blocks (isa/today.md 8.3).

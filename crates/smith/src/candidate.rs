@@ -638,7 +638,10 @@ impl Candidate {
 
     /// Makes it another legal one by a walk of small changes.
     pub fn walk(&mut self, random: &mut Random, profile: Profile, pool: &[TileType], steps: usize) {
-        for _ in 0..steps {
+        for step in 0..steps {
+            if step % 8 == 7 && !self.op.info().attrs.is_empty() {
+                self.leap(random, profile);
+            }
             let mut other = self.clone();
             // Some attributes ask for other extents, so that one change alone is never legal.
             for _ in 0..1 + random.below(4) / 2 {
@@ -646,6 +649,29 @@ impl Candidate {
             }
             if other.bytes(profile) <= MOST_BYTES && other.fault(profile).is_none() {
                 *self = other;
+            }
+        }
+    }
+
+    /// Changes an attribute, and then whatever that makes illegal: some words ask for other types in every operand.
+    fn leap(&mut self, random: &mut Random, profile: Profile) {
+        let mut best = self.clone();
+        best.change_attribute(random);
+        let wanted = best.attrs.clone();
+        let mut score = best.score(profile);
+        for _ in 0..60 {
+            if score == usize::MAX {
+                *self = best;
+                return;
+            }
+            let mut other = best.clone();
+            for _ in 0..1 + random.below(2) {
+                other.change(random, profile, &[]);
+            }
+            other.attrs = wanted.clone();
+            let reached = other.score(profile);
+            if reached >= score && other.bytes(profile) <= MOST_BYTES {
+                (best, score) = (other, reached);
             }
         }
     }

@@ -14,6 +14,7 @@
 //! Tools that report findings as data use [`Program::read`], [`Program::check`] and [`Kernel::execute`].
 
 mod arguments;
+mod bars;
 mod bind;
 mod call;
 mod detect;

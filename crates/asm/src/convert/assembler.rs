@@ -2,6 +2,7 @@
 
 use super::{Convert, converted};
 use crate::Parsed;
+use crate::migrate::without_memrefs;
 use crate::print::print_with;
 use rustc_hash::FxHashMap;
 use tessera_ir::scalar::Constants;
@@ -31,7 +32,8 @@ pub fn convert_for_assembler(parsed: &Parsed, dialect: Option<Dialect>) -> Strin
         let mut convert = Convert::new(&mut module, func, TextForm::Dps);
         convert.partition_views();
         convert.place_at_allocation();
-        let func = convert.finish();
+        let mut func = convert.finish();
+        without_memrefs(&module, &mut func);
         module.funcs.push(func);
     }
     if module.is_listing {

@@ -282,12 +282,12 @@ impl Exec<'_> {
             CoreSyncOp::Pop(pop) => self.is_sub_block(pop.sub_block).and_then(|()| self.pop(at, pop)),
             CoreSyncOp::Free { channel } => self.free(at, *channel),
             CoreSyncOp::Give { id, mode, is_wide } => {
-                let id = self.int(*id);
+                let id = self.counter_of(at, self.int(*id));
                 self.give(id, *mode, *is_wide).map(|()| self.observe_order(at, Some(id)))
             }
             CoreSyncOp::Meet(meeting) => self.meeting(at, meeting).map(|()| self.observe_order(at, None)),
             CoreSyncOp::Take { id, crosses, is_wide } => {
-                let id = self.int(*id);
+                let id = self.counter_of(at, self.int(*id));
                 self.take(at, id, (*crosses, *is_wide)).map(|()| self.observe_order(at, Some(id)))
             }
         };

@@ -19,6 +19,12 @@ fn give(counter: &mut u8, id: i64) -> Result<(), Failure> {
 }
 
 impl Exec<'_> {
+    /// The id as the counters have it (micro/cube.md 8).
+    pub(super) fn counter_of(&self, at: OpId, id: i64) -> i64 {
+        let is_vector = self.cx.process.core == Some(Core::Vector);
+        if is_vector && self.cx.func.op(at).is_block_token() && (0..32).contains(&id) { id % 16 } else { id }
+    }
+
     /// The index of an id, and the vector core that it is for on cpu and a5.
     fn token_of(&self, id: i64, is_wide: bool) -> Result<(usize, usize), Failure> {
         let is_cube = self.cx.process.core == Some(Core::Cube);

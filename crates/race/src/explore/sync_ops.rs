@@ -71,7 +71,14 @@ impl<'a> PathWalk<'a> {
                     let op = func.op(of);
                     let Some(order) = op.opcode().and_then(Opcode::order) else { continue };
                     let (core, profile) = (self.subject.core, self.subject.profile);
-                    let ordering = SyncOpSite { at: of, op, order, core, profile, wide: op.is_wide_token(self.subject.module, profile) };
+                    let ordering = SyncOpSite {
+                        at: of,
+                        op,
+                        order,
+                        core,
+                        profile,
+                        wide: op.is_wide_token(self.subject.module, profile),
+                    };
                     let SyncOp::Flag { from, to, sets } = ordering.sync_op() else { continue };
                     let given = op.operands.first().and_then(|o| self.read(o.arg));
                     let id = ordering.written_id().map(LinearExpr::from).or(given);
@@ -258,6 +265,7 @@ impl<'a> PathWalk<'a> {
         let Some(id) = id.known() else {
             return Err(Undecided::at(op.span, format!("the id of {} is not known", op.kind.name())));
         };
+        let id = ordering.counter(id);
         let line = match ordering.crosses_blocks() {
             true => Line::Meeting { group: ordering.group(), id },
             false => Line::Token { id, meets: ordering.meets(), wide: ordering.wide },

@@ -150,6 +150,7 @@ impl Reporter<'_> {
     /// `17:5`, `the loop at 12:3`.
     fn construct(&self, op: OpId) -> String {
         let what = match self.func.op(op).kind {
+            _ if self.func.op(op).is_vecscope() => "the vecscope at ",
             OpKind::For | OpKind::While => "the loop at ",
             OpKind::If => "the branch at ",
             _ => "",

@@ -137,7 +137,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn name(&self, op: OpId) -> &'static str {
-        self.func.op(op).kind.name()
+        self.func.op(op).name()
     }
 
     /// `17:5`.

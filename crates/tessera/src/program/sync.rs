@@ -65,7 +65,7 @@ pub enum SyncPlace {
 impl Kernel {
     /// Whether the program orders its pipes itself, so that it has flags already.
     pub fn has_flags(&self) -> bool {
-        self.func().ops.iter().any(Op::is_manual)
+        self.func().ops.iter().any(Op::is_order)
     }
 
     /// The program with the order operations that it needs, and no others; those that it has are taken out first.
@@ -135,8 +135,8 @@ impl Kernel {
                 Conflict::Waw => "WAW",
             },
             tile: served.tile.map(|v| module.names.text(func.value(v).name).to_string()),
-            first: (func.op(served.first).kind.name(), func.op(served.first).span),
-            second: (func.op(served.second).kind.name(), func.op(served.second).span),
+            first: (func.op(served.first).name(), func.op(served.first).span),
+            second: (func.op(served.second).name(), func.op(served.second).span),
         });
         let rows = rows.collect();
         let ids = done.short_of_ids.then(|| {
@@ -158,7 +158,7 @@ impl Kernel {
     pub(super) fn without_flags(&self) -> Func {
         let mut func = self.func().clone();
         let old: HashSet<OpId> =
-            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| op.is_manual()).map(|(id, _)| id).collect();
+            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| op.is_order()).map(|(id, _)| id).collect();
         let values = |op: &Op| op.operands.iter().filter_map(|operand| operand.arg.value()).collect::<Vec<_>>();
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
         func.ops.iter().flat_map(values).for_each(|value| *uses.entry(value).or_default() += 1);
@@ -441,7 +441,8 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
                 known.set(AttrName::Base, i64::try_from(base).ok());
             }
             // Assemblers want an address on each tile or on none; one without storage touches nothing.
-            let place = tile.and_then(|v| placement.slot(v).map(|slot| slot.addr).or_else(|| unused(module, func, v, placement)));
+            let place = tile
+                .and_then(|v| placement.slot(v).map(|slot| slot.addr).or_else(|| unused(module, func, v, placement)));
             let op = func.op(id);
             let span = Span::new(op.span.start, op.span.start);
             if let Some(addr) = place {
