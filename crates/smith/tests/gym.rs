@@ -51,10 +51,9 @@ fn cheating_is_seen() {
     let found = scored("add", &constant);
     assert!(!found.is_correct && found.notes.iter().any(|n| n.contains("does not depend on the inputs")), "{found:?}");
     // It reads beyond its arguments.
-    let beyond = ADD.replace("%a, shape", "%q, shape").replace(
-        "  %va =",
-        "  %q = pto.addptr %a, %c64 : !pto.ptr<f32> -> !pto.ptr<f32>\n  %va =",
-    );
+    let beyond = ADD
+        .replace("%a, shape", "%q, shape")
+        .replace("  %va =", "  %q = pto.addptr %a, %c64 : !pto.ptr<f32> -> !pto.ptr<f32>\n  %va =");
     let found = scored("add", &beyond);
     assert!(!found.is_correct && found.notes.iter().any(|n| n.contains("gm-bounds")), "{found:?}");
     // It writes an input, where a later check might look.
@@ -62,7 +61,10 @@ fn cheating_is_seen() {
     let found = scored("add", &writes);
     assert!(!found.is_correct, "{found:?}");
     // It leaves a part of what the output held.
-    let partial = ADD.replace("%y, shape = [%c16, %c64], strides = [%c64, %c1] : !pto.tensor_view<16x64xf32>", "%y, shape = [%c16, %c64], strides = [%c1, %c16] : !pto.tensor_view<16x64xf32>");
+    let partial = ADD.replace(
+        "%y, shape = [%c16, %c64], strides = [%c64, %c1] : !pto.tensor_view<16x64xf32>",
+        "%y, shape = [%c16, %c64], strides = [%c1, %c16] : !pto.tensor_view<16x64xf32>",
+    );
     assert!(!scored("add", &partial).is_correct);
     // Another signature.
     let other = ADD.replace("%y", "%out");

@@ -90,7 +90,10 @@ fn scored(args: &Args, dir: &PathBuf, session: &mut Session<'_>) -> Outcome {
     for file in names.iter().filter(|name| name.ends_with(".pto")) {
         let name = file.trim_end_matches(".pto");
         let Some(task) = tasks().iter().find(|t| t.name == name) else {
-            return Err(Failure::usage(format!("{}: there is no task '{name}'; `tessera gym` lists them", dir.join(file).display())));
+            return Err(Failure::usage(format!(
+                "{}: there is no task '{name}'; `tessera gym` lists them",
+                dir.join(file).display()
+            )));
         };
         let bytes = session.read_source(&dir.join(file))?;
         all.push((task, score(task, &String::from_utf8_lossy(&bytes), args.profile, seed)));
@@ -127,7 +130,12 @@ fn scored(args: &Args, dir: &PathBuf, session: &mut Session<'_>) -> Outcome {
                     why,
                 ]);
             }
-            writeln!(session.stdout, "{}\n{good} of {} solutions are correct and race-free (seed {seed})", table.render(), all.len())?;
+            writeln!(
+                session.stdout,
+                "{}\n{good} of {} solutions are correct and race-free (seed {seed})",
+                table.render(),
+                all.len()
+            )?;
         }
     }
     Ok(if good == all.len() { FINE } else { PROGRAM_ERROR })

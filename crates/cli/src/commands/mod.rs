@@ -157,10 +157,7 @@ pub enum Command {
 impl Command {
     /// Whether it ends by itself: servers and measurements go on for as long as they are wanted.
     pub fn is_bounded(&self) -> bool {
-        !matches!(
-            self,
-            Command::Lsp(_) | Command::Explore(_) | Command::Bench(_) | Command::Serve(_) | Command::Mcp(_)
-        )
+        !matches!(self, Command::Lsp(_) | Command::Explore(_) | Command::Bench(_) | Command::Serve(_) | Command::Mcp(_))
     }
 
     /// The version of the text that the command line says.

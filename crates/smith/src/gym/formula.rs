@@ -115,7 +115,8 @@ impl Parser<'_> {
             return if self.take(')') { Ok(inner) } else { Err("a ) is missing".into()) };
         }
         self.peek();
-        let len = self.text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(self.text.len());
+        let len =
+            self.text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(self.text.len());
         let (word, rest) = self.text.split_at(len);
         self.text = rest;
         if let Ok(number) = word.parse::<f64>() {

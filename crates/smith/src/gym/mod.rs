@@ -248,13 +248,15 @@ fn judge(task: &Task, text: &str, profile: Option<Profile>, seed: u64, score: &m
         let compared = compare(task.output.elem, output, &golden, &task.tolerance());
         let compared = compared.map_err(|e| e.message().to_string())?;
         if !compared.is_equal() {
-            let first = compared.worst.first().map_or(String::new(), |w| {
-                format!(", worst {:?}: {} instead of {}", w.index, w.got, w.want)
-            });
+            let first = compared
+                .worst
+                .first()
+                .map_or(String::new(), |w| format!(", worst {:?}: {} instead of {}", w.index, w.got, w.want));
             let what = format!("{} of {} elements are wrong{first}", compared.different, compared.elements);
             outputs.push(output.clone());
             goldens.push(golden);
-            if outputs.len() > 1 && outputs.windows(2).all(|w| w[0] == w[1]) && goldens.windows(2).any(|w| w[0] != w[1]) {
+            if outputs.len() > 1 && outputs.windows(2).all(|w| w[0] == w[1]) && goldens.windows(2).any(|w| w[0] != w[1])
+            {
                 return Err(format!("the output does not depend on the inputs; {what}"));
             }
             if n + 1 < SEEDS && outputs.len() == 1 {
@@ -276,10 +278,14 @@ fn run(kernel: &Kernel, given: &[(String, Array)]) -> Result<BTreeMap<String, Ar
     if let Some((name, _)) = given.iter().find(|(name, _)| !named.contains(&name.as_str())) {
         return Err(format!("it has no argument %{name}; the signature of the task has"));
     }
-    let content =
-        |(name, array): &(String, Array)| Content { name: name.clone(), label: name.clone(), from: From::Array(array.clone()) };
+    let content = |(name, array): &(String, Array)| Content {
+        name: name.clone(),
+        label: name.clone(),
+        from: From::Array(array.clone()),
+    };
     let inputs = Inputs { contents: given.iter().map(content).collect(), ..Inputs::default() };
-    let (mut bindings, open): (Bindings, _) = kernel.bind_inputs(inputs, 1).map_err(|e| e.error.message().to_string())?;
+    let (mut bindings, open): (Bindings, _) =
+        kernel.bind_inputs(inputs, 1).map_err(|e| e.error.message().to_string())?;
     kernel.unbound_or_open(&bindings.inputs, &open).map_err(|e| e.message().to_string())?;
     bindings.limits = LIMITS;
     let shapes = kernel.shapes(&bindings);
@@ -309,12 +315,17 @@ fn floor(task: &Task, profile: Profile) -> Option<u64> {
         let part = (32768 / elem.bytes_of(padded).max(1)).clamp(1, rows);
         numbers.push(part);
         let tile = format!("!pto.tile<vec, {part}x{padded}x{elem}, valid={part}x{cols}>");
-        body += &format!("%v{n} = pto.make_tensor_view %{}, shape = [%k{part}, %k{cols}], strides = [%k{cols}, %k1] : !pto.tensor_view<{part}x{cols}x{elem}>\n", argument.name);
+        body += &format!(
+            "%v{n} = pto.make_tensor_view %{}, shape = [%k{part}, %k{cols}], strides = [%k{cols}, %k1] : !pto.tensor_view<{part}x{cols}x{elem}>\n",
+            argument.name
+        );
         body += &format!("%t{n} = pto.alloc_tile : {tile}\n");
         for _ in 0..rows.div_ceil(part) {
             body += &match n < task.inputs.len() {
                 true => format!("pto.tload ins(%v{n} : !pto.tensor_view<{part}x{cols}x{elem}>) outs(%t{n} : {tile})\n"),
-                false => format!("pto.tstore ins(%t{n} : {tile}) outs(%v{n} : !pto.tensor_view<{part}x{cols}x{elem}>)\n"),
+                false => {
+                    format!("pto.tstore ins(%t{n} : {tile}) outs(%v{n} : !pto.tensor_view<{part}x{cols}x{elem}>)\n")
+                }
             };
         }
     }
