@@ -7,7 +7,7 @@ use crate::print::print_with;
 use rustc_hash::FxHashMap;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{
-    Arg, Def, Dialect, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, ValueId, ViewType,
+    Arg, BlockId, Def, Dialect, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, ValueId, ViewType,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
@@ -108,6 +108,8 @@ impl Convert<'_> {
             .filter(|id| self.func.op(*id).opcode() == Some(Opcode::MakeTensorView))
             .filter_map(|id| Some((*self.func.op(id).results.first()?, id)))
             .collect();
+        // One partition for all transfers of a block.
+        let mut made_in: FxHashMap<(BlockId, ValueId), ValueId> = FxHashMap::default();
         for (block, id) in self.all_ops() {
             let op = self.func.op(id);
             let Some(info) = op.opcode().map(Opcode::info) else { continue };
@@ -116,6 +118,10 @@ impl Convert<'_> {
             let Some((place, view)) = place.and_then(|n| Some((n, op.operands[n].arg.value()?))) else { continue };
             let Type::View(ty) = self.module.types.get(self.func.value(view).ty) else { continue };
             let (Some(maker), false) = (makers.get(&view), ty.partition) else { continue };
+            if let Some(made) = made_in.get(&(block, view)) {
+                self.func.op_mut(id).operands[place].arg = Arg::Value(*made);
+                continue;
+            }
             let numbers: Vec<Operand> =
                 self.func.op(*maker).operands.iter().filter(|o| o.role == Role::Number).copied().collect();
             let sizes: Vec<Operand> = numbers.iter().take(ty.dims.len()).copied().collect();
@@ -134,6 +140,7 @@ impl Convert<'_> {
             let ty = self.module.types.intern(Type::View(ty));
             let made = self.new_value(name, ty, Def::Result(OpId(self.func.ops.len() as u32), 0), span);
             window.results.push(made);
+            made_in.insert((block, view), made);
             let window = self.func.add_op(window);
             self.before.entry(id).or_default().push(window);
             self.func.op_mut(id).operands[place].arg = Arg::Value(made);
