@@ -118,9 +118,8 @@ impl Program {
         }
         let bindings = given::inputs(kernel, given::blocks(py, blocks)?, Some(inputs), None)?;
         let job = kernel.clone();
-        let report = stoppable(py, move |progress| {
-            job.execute_judged(Bindings { progress: Some(progress), ..bindings }).1
-        })?;
+        let report =
+            stoppable(py, move |progress| job.execute_judged(Bindings { progress: Some(progress), ..bindings }).1)?;
         let errors = report.into_iter().flat_map(|report| report.diagnostics).filter(|d| d.is_error());
         Ok(errors.map(|d| format!("{}: {}", d.rule, d.message)).collect())
     }

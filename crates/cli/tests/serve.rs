@@ -133,7 +133,9 @@ fn http(place: &str, request: &str) -> (u16, Value) {
 
 fn post(place: &str, tool: &str, body: &str, more: &str) -> (u16, Value) {
     let length = body.len();
-    let head = format!("POST /{tool} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{more}\r\n");
+    let head = format!(
+        "POST /{tool} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{more}\r\n"
+    );
     http(place, &(head + body))
 }
 
@@ -170,7 +172,8 @@ fn http_on_loopback() {
 #[test]
 fn model_context_protocol() {
     let call = |id: u64, name: &str, arguments: Value| {
-        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}}).to_string()
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+            .to_string()
     };
     let lines = vec![
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-03-26",
@@ -214,7 +217,9 @@ fn the_public_client_of_the_protocol() {
     let python = std::env::var("TESSERA_MCP_PYTHON").unwrap_or_else(|_| "python3".into());
     let has = Command::new(&python).args(["-c", "import mcp"]).stderr(Stdio::null()).status();
     if !has.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: {python} has no package mcp (pip install mcp); TESSERA_MCP_PYTHON names a Python that has it");
+        eprintln!(
+            "SKIPPED: {python} has no package mcp (pip install mcp); TESSERA_MCP_PYTHON names a Python that has it"
+        );
         return;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/serve/client.py");

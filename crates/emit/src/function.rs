@@ -98,10 +98,16 @@ fn emitter<'a>(
         references: HashSet::new(),
         early: Vec::new(),
         debug_lines: options.debug_lines,
+        line_starts: options.debug_lines.map_or_else(Vec::new, |_| line_starts(&module.lines.0)),
         core: part.core,
         out: String::new(),
         depth: 0,
     }
+}
+
+/// The bytes at which the lines of a text begin, but for the first.
+fn line_starts(text: &str) -> Vec<u32> {
+    text.bytes().zip(1u32..).filter(|(byte, _)| *byte == b'\n').map(|(_, next)| next).collect()
 }
 
 impl Emitter<'_> {
@@ -255,7 +261,7 @@ impl Emitter<'_> {
         let objects: Vec<ValueId> = values.filter(|v| self.owns_object(*v)).collect();
         for value in objects {
             let is_nested = match self.func.value(value).def {
-                Def::Result(op, _) => !self.func.block(body).ops.contains(&op) && self.is_handed_on(value),
+                Def::Result(op, _) => self.placement.points.block_of(op) != body && self.is_handed_on(value),
                 Def::BlockArg(..) => true,
                 _ => false,
             };

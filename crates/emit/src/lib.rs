@@ -37,7 +37,6 @@ mod fifo;
 mod float;
 mod function;
 mod issue;
-mod levels;
 mod names;
 mod order;
 mod scalar;
@@ -46,7 +45,6 @@ mod views;
 mod words;
 
 pub use build::{Built, Function, Kernel, Options, Parameter, build};
-pub use levels::levels;
 
 use names::Names;
 use std::collections::{HashMap, HashSet};
@@ -141,6 +139,7 @@ struct Emitter<'a> {
     needed: Vec<bool>,
     /// The file that lines are counted in, where `#line` is wanted.
     debug_lines: Option<&'a str>,
+    line_starts: Vec<u32>,
     /// The kind of core that the code is for.
     core: Option<Core>,
     out: String,
@@ -252,10 +251,7 @@ impl<'a> Emitter<'a> {
         let written = op.loc.and_then(|id| self.module.locs.get(id)).and_then(|loc| loc.place.as_ref());
         let (file, line) = match written {
             Some(place) => (place.file.to_string(), place.line.max(1)),
-            None => {
-                let place = self.module.lines.place(op.span);
-                (file.to_string(), place.split(':').next().and_then(|n| n.parse().ok()).unwrap_or(1))
-            }
+            None => (file.to_string(), self.line_starts.partition_point(|start| *start <= op.span.start) as u32 + 1),
         };
         let text = format!("#line {line} \"{}\"", file.replace('\\', "\\\\").replace('"', "\\\""));
         self.directive(&text);

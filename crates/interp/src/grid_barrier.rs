@@ -16,7 +16,8 @@ use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 /// Whether blocks of the function may meet at a grid barrier.
 pub(super) fn is_met(module: &Module, func: &Func, profile: Profile) -> bool {
     func.ops.iter().any(|op| {
-        let mode = op.opcode().map_or(2, |opcode| opcode.ffts_mode(op.is_wide_token(module, profile), op.known_attrs()));
+        let mode =
+            op.opcode().map_or(2, |opcode| opcode.ffts_mode(op.is_wide_token(module, profile), op.known_attrs()));
         op.token().is_some() && mode == 0 || op.opcode().and_then(Opcode::order) == Some(Order::Meet)
     })
 }

@@ -106,7 +106,10 @@ pub(crate) fn join(
 /// Makes findings one: the nearest race, else the first one, with the repair as its help.
 fn merge(reporter: &Reporter<'_>, found: &mut Vec<Found>, gone: &[usize], repair: &[Extra]) {
     let is_race = |n: &usize| found[*n].1.as_ref().is_some_and(|s| s.x.is_some());
-    let Some(main) = gone.iter().copied().find(is_race).or(gone.first().copied()) else { return };
+    // The pair that a race asks for itself is described there already.
+    let is_own = |n: &usize| found[*n].1.as_ref().and_then(|s| reporter.pair(s)).is_some_and(|own| own[..] == *repair);
+    let own = gone.iter().copied().find(is_own);
+    let Some(main) = own.or(gone.iter().copied().find(is_race)).or(gone.first().copied()) else { return };
     let others = gone.iter().filter(|n| **n != main);
     let notes: Vec<String> = others
         .map(|n| {
@@ -115,12 +118,14 @@ fn merge(reporter: &Reporter<'_>, found: &mut Vec<Found>, gone: &[usize], repair
             format!("of the same cause{place}: {} ({})", diagnostic.message, diagnostic.rule)
         })
         .collect();
-    let (help, lines) = reporter.repair(repair);
     let (diagnostic, _) = &mut found[main];
     diagnostic.notes.extend(notes);
-    diagnostic.facts.retain(|(name, _)| *name != "add");
-    diagnostic.facts.push(("add", Fact::List(lines)));
-    diagnostic.help = Some(help);
+    if own.is_none() {
+        let (help, lines) = reporter.repair(repair);
+        diagnostic.facts.retain(|(name, _)| *name != "add");
+        diagnostic.facts.push(("add", Fact::List(lines)));
+        diagnostic.help = Some(help);
+    }
     let mut n = 0;
     found.retain(|_| {
         n += 1;

@@ -192,7 +192,9 @@ impl Lines<'_> {
                 }
             }
             Line::Token { id, .. } => match core {
-                Core::Vector(n) => self.one(Core::Cube, Line::Token { id: id + 16 * i64::from(n), meets: false, wide: false }),
+                Core::Vector(n) => {
+                    self.one(Core::Cube, Line::Token { id: id + 16 * i64::from(n), meets: false, wide: false })
+                }
                 _ => {
                     let from = Core::Vector(u8::from(id >= 16));
                     self.one(from, Line::Token { id: id % 16, meets: false, wide: false })

@@ -90,7 +90,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: None, disjoint: true, is_called: false, redundant: false, joined: false, limits: Limits::default() }
+        Options {
+            mode: None,
+            disjoint: true,
+            is_called: false,
+            redundant: false,
+            joined: false,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -205,9 +212,7 @@ pub fn check(
     let subjects: Vec<AnalysisInput<'_>> = all.iter().map(|core| subject(*core)).collect();
     let Judged { found, undecided, reporter, .. } = judged_with(&subjects, &constants, text);
     let diagnostics = match &reporter {
-        Some(reporter) if options.joined => {
-            causes::join(&subjects, &constants, reporter, found, undecided.is_some())
-        }
+        Some(reporter) if options.joined => causes::join(&subjects, &constants, reporter, found, undecided.is_some()),
         _ => found.into_iter().map(|(diagnostic, _)| diagnostic).collect(),
     };
     let mut report = verdict(diagnostics, undecided);

@@ -2,11 +2,12 @@
 
 use super::{Convert, converted};
 use crate::Parsed;
+use crate::migrate::without_memrefs;
 use crate::print::print_with;
 use rustc_hash::FxHashMap;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{
-    Arg, Def, Dialect, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, ValueId, ViewType,
+    Arg, BlockId, Def, Dialect, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, ValueId, ViewType,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
@@ -31,7 +32,8 @@ pub fn convert_for_assembler(parsed: &Parsed, dialect: Option<Dialect>) -> Strin
         let mut convert = Convert::new(&mut module, func, TextForm::Dps);
         convert.partition_views();
         convert.place_at_allocation();
-        let func = convert.finish();
+        let mut func = convert.finish();
+        without_memrefs(&module, &mut func);
         module.funcs.push(func);
     }
     if module.is_listing {
@@ -106,18 +108,26 @@ impl Convert<'_> {
             .filter(|id| self.func.op(*id).opcode() == Some(Opcode::MakeTensorView))
             .filter_map(|id| Some((*self.func.op(id).results.first()?, id)))
             .collect();
+        // One partition for all transfers of a block.
+        let mut made_in: FxHashMap<(BlockId, ValueId), ValueId> = FxHashMap::default();
         for (block, id) in self.all_ops() {
             let op = self.func.op(id);
             let Some(info) = op.opcode().map(Opcode::info) else { continue };
-            let is_transfer = info.text == Text::Forms && info.family == Family::Memory && op.operand(Role::Idx).is_none();
+            let is_transfer =
+                info.text == Text::Forms && info.family == Family::Memory && op.operand(Role::Idx).is_none();
             let place = op.operands.iter().position(|o| o.role == Role::Global).filter(|_| is_transfer);
             let Some((place, view)) = place.and_then(|n| Some((n, op.operands[n].arg.value()?))) else { continue };
             let Type::View(ty) = self.module.types.get(self.func.value(view).ty) else { continue };
             let (Some(maker), false) = (makers.get(&view), ty.partition) else { continue };
+            if let Some(made) = made_in.get(&(block, view)) {
+                self.func.op_mut(id).operands[place].arg = Arg::Value(*made);
+                continue;
+            }
             let numbers: Vec<Operand> =
                 self.func.op(*maker).operands.iter().filter(|o| o.role == Role::Number).copied().collect();
             let sizes: Vec<Operand> = numbers.iter().take(ty.dims.len()).copied().collect();
-            let extent = |(dim, size): (&Option<u64>, &Operand)| dim.or_else(|| u64::try_from(known.get(size.arg)?).ok());
+            let extent =
+                |(dim, size): (&Option<u64>, &Operand)| dim.or_else(|| u64::try_from(known.get(size.arg)?).ok());
             let dims = ty.dims.iter().zip(&sizes).map(extent).collect();
             let ty = ViewType { partition: true, dims, elem: ty.elem };
             let (span, rank) = (op.span, sizes.len());
@@ -132,6 +142,7 @@ impl Convert<'_> {
             let ty = self.module.types.intern(Type::View(ty));
             let made = self.new_value(name, ty, Def::Result(OpId(self.func.ops.len() as u32), 0), span);
             window.results.push(made);
+            made_in.insert((block, view), made);
             let window = self.func.add_op(window);
             self.before.entry(id).or_default().push(window);
             self.func.op_mut(id).operands[place].arg = Arg::Value(made);

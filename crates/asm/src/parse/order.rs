@@ -122,7 +122,8 @@ impl Parser<'_> {
 
     /// The mode and the kinds of cores, as words.
     fn meeting_words(&mut self, draft: &mut Draft, said: [Option<(String, Span)>; 2], start: Span) -> Res<()> {
-        let known: [(&str, &[&str]); 2] = [("mode", &["hard", "soft"]), ("core_type", &["aiv_only", "aic_only", "mix"])];
+        let known: [(&str, &[&str]); 2] =
+            [("mode", &["hard", "soft"]), ("core_type", &["aiv_only", "aic_only", "mix"])];
         for ((key, words), said) in known.into_iter().zip(said) {
             let help = format!("write {key} = {}", words.join(" or "));
             let Some((text, span)) = said else {

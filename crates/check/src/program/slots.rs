@@ -47,7 +47,7 @@ impl Walk<'_> {
         match fifo::part(op) {
             Some(Fifo::Pop(_)) => {
                 let value = op.results.first().copied().or_else(|| op.operand(Role::Tile)?.arg.value());
-                let Some(Val::Tile(tile)) = value.map(|v| self.state.get(v).clone()) else { return };
+                let Some(Val::Tile(tile)) = value.map(|v| *self.state.get(v)) else { return };
                 let slots = self.fifos.list[n].slots;
                 let contents = Rc::make_mut(&mut self.contents);
                 contents.slots.pop(n, tile);

@@ -12,7 +12,8 @@ use tessera_absint::{
 use tessera_ir::edges::{Control, For, While};
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{
-    Arg, BlockId, Core, Def, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
+    Arg, BlockId, Core, Def, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, ScalarType, Sign, Type, TypeId,
+    ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};

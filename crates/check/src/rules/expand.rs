@@ -33,7 +33,13 @@ fn values(inst: &Inst, rule: Rule, [(kept, name), (other, across)]: [(usize, &st
 /// so that a source with another extent is the one that is repeated.
 pub(super) fn broadcast(inst: &Inst) -> Option<&TileArg> {
     let role = match full_operand(inst) {
-        Some(full) => if full == Role::Src0 { Role::Src1 } else { Role::Src0 },
+        Some(full) => {
+            if full == Role::Src0 {
+                Role::Src1
+            } else {
+                Role::Src0
+            }
+        }
         None => {
             let dst = inst.dst()?;
             let apart = |role: &Role| {

@@ -174,7 +174,7 @@ pub(super) fn rows_overlap(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let known = |n: usize| view.dims.get(n).copied().flatten().zip(view.strides.get(n).copied().flatten());
     let pairs = (0..view.dims.len()).flat_map(|n| (n + 1..view.dims.len()).map(move |m| (n, m)));
     let (n, stride, dim, step) = pairs.into_iter().find_map(|(n, m)| {
-        let ((outer, a), (inner, b)) = known(n).zip(known(m))?;
+        let ((outer, a), (inner, b)) = known(n).zip(known(m)).filter(|((_, a), (_, b))| *a != 0 && *b != 0)?;
         let (along, across) = (a.unsigned_abs(), b.unsigned_abs());
         let common = gcd(along, across);
         let meets = common > 0 && across / common < outer && along / common < inner;

@@ -77,14 +77,16 @@ enum Made {
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let (a, b) = match (&args.b, args.with.as_slice()) {
         (Some(b), []) => {
-            let mut read = |file: &PathBuf| {
-                session.read_source(file).map(|bytes| Made::Program(Source::of_file(file, bytes)))
-            };
+            let mut read =
+                |file: &PathBuf| session.read_source(file).map(|bytes| Made::Program(Source::of_file(file, bytes)));
             (read(&args.a)?, read(b)?)
         }
         (None, [one, other]) => (make(args, session, one)?, make(args, session, other)?),
         (_, all) => {
-            return Err(Failure::usage(format!("--with is given twice, once for each side, and here {} times", all.len())));
+            return Err(Failure::usage(format!(
+                "--with is given twice, once for each side, and here {} times",
+                all.len()
+            )));
         }
     };
     match (a, b) {
@@ -95,11 +97,18 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
             let bindings = case.bindings(&a_kernel).map_err(|e| Failure::usage(e.error.message().to_string()))?;
             let inputs = given(&a_kernel, &b_kernel, &bindings)?;
             let a = execute(a, a_kernel, Bindings { ..bindings }, session)?;
-            let b = execute(b, b_kernel, Bindings { inputs, blocks: args.blocks, limits: case.limits, ..Bindings::default() }, session)?;
+            let b = execute(
+                b,
+                b_kernel,
+                Bindings { inputs, blocks: args.blocks, limits: case.limits, ..Bindings::default() },
+                session,
+            )?;
             report(args, session, &a, &b)
         }
         (Made::Trace(a), Made::Trace(b)) => diff::compare(session, (&args.with[0], &a), (&args.with[1], &b)),
-        _ => Err(Failure::usage("one command of --with wrote a program and the other one a trace; both have to write the same")),
+        _ => Err(Failure::usage(
+            "one command of --with wrote a program and the other one a trace; both have to write the same",
+        )),
     }
 }
 
@@ -123,13 +132,20 @@ fn make(args: &Args, session: &Session<'_>, command: &str) -> Result<Made, Failu
         return Ok(Made::Trace(diff::records(&text, command)?));
     }
     match text.trim().is_empty() {
-        true => Err(Failure::usage(format!("`{line}` wrote nothing to standard output; a program or a trace is wanted"))),
+        true => {
+            Err(Failure::usage(format!("`{line}` wrote nothing to standard output; a program or a trace is wanted")))
+        }
         false => Ok(Made::Program(Source::new(format!("`{command}`"), text))),
     }
 }
 
 /// The kernel of a program, and the inputs that the command line names.
-fn prepared(args: &Args, session: &mut Session<'_>, source: &Source, profile: Option<Profile>) -> Result<(Case, Kernel), Failure> {
+fn prepared(
+    args: &Args,
+    session: &mut Session<'_>,
+    source: &Source,
+    profile: Option<Profile>,
+) -> Result<(Case, Kernel), Failure> {
     let program = Program::read_entry(&source.text, profile, args.entry.as_deref());
     let errors: Vec<Diagnostic> = program.check().into_iter().filter(Diagnostic::is_error).collect();
     let policy = crate::policy::Policy::plain(args.format);
@@ -143,7 +159,8 @@ fn prepared(args: &Args, session: &mut Session<'_>, source: &Source, profile: Op
     for (option, values) in [("--in", &args.inputs), ("--set", &args.set), ("--shape", &args.shape)] {
         words.extend(values.iter().flat_map(|value| [OsString::from(option), OsString::from(value)]));
     }
-    let parsed = Cli::try_parse_from(words).map_err(|e| Failure::usage(e.to_string().trim_start_matches("error: ").trim_end()))?;
+    let parsed = Cli::try_parse_from(words)
+        .map_err(|e| Failure::usage(e.to_string().trim_start_matches("error: ").trim_end()))?;
     let Command::Run(run) = parsed.command else { return Err(Failure::usage("the inputs cannot be read")) };
     let mut empty: &[u8] = &[];
     let mut inner = Session {
@@ -248,7 +265,11 @@ fn report(args: &Args, session: &mut Session<'_>, a: &Side, b: &Side) -> Outcome
     match args.format {
         Format::Json => writeln!(session.stdout, "{}", json!({"equal": true, "compared": compared}))?,
         Format::Human => {
-            writeln!(session.stdout, "the same: {} and {}, {compared} instructions compared", a.source.name, b.source.name)?;
+            writeln!(
+                session.stdout,
+                "the same: {} and {}, {compared} instructions compared",
+                a.source.name, b.source.name
+            )?;
         }
     }
     Ok(FINE)
@@ -301,7 +322,8 @@ fn difference(a: &Side, b: &Side, x: &Step, y: &Step, left: &State, right: &Stat
 
 /// An error that only one run met.
 fn stopped(a: &Side, b: &Side) -> Option<Found> {
-    let error = |side: &Side| side.ran.diagnostics.iter().find(|d| d.is_error()).map(|d| format!("{}: {}", d.rule, d.message));
+    let error =
+        |side: &Side| side.ran.diagnostics.iter().find(|d| d.is_error()).map(|d| format!("{}: {}", d.rule, d.message));
     let what = match (error(a), error(b)) {
         (Some(why), None) => format!("{} stops ({why})", a.source.name),
         (None, Some(why)) => format!("{} stops ({why})", b.source.name),
@@ -404,7 +426,11 @@ fn tell(
             if let Some((operand, index, x, y)) = &found.element {
                 let index: Vec<String> = index.iter().map(u64::to_string).collect();
                 let (n, all) = found.count;
-                writeln!(session.stdout, "  {operand}[{}]: {x} against {y}; {n} of {all} elements differ", index.join(", "))?;
+                writeln!(
+                    session.stdout,
+                    "  {operand}[{}]: {x} against {y}; {n} of {all} elements differ",
+                    index.join(", ")
+                )?;
             }
         }
     }

@@ -112,12 +112,10 @@ pub fn build(request: &Request, session: &mut Session<'_>) -> Outcome {
     if request.profile.is_none() && program.module().target.is_none() && request.default != program.profile() {
         program = Program::read(&bytes, Some(request.default));
     }
+    program = program.at_level(request.level);
     let source = Source::of_file(&request.file, bytes);
     let policy = Policy::plain(Format::Human);
     let mut found = program.check();
-    if !program.has_errors() {
-        found.extend(program.with_locations(levels(&program, request.level)));
-    }
     if found.iter().any(Diagnostic::is_error) {
         return Err(Failure::reported(policy.report(session, &source, &found, program.profile())?));
     }
@@ -208,10 +206,4 @@ fn placed_text(program: &Program, options: &Options<'_>) -> tessera::Result<Stri
     let built = tessera_emit::build(program.module(), program.profile(), options)?;
     let functions = built.kernels.into_iter().map(|k| (k.func, k.placement, k.is_joined)).collect();
     Ok(program.with_functions(built.module, functions))
-}
-
-/// What a level says about addresses (build.md 1).
-fn levels(program: &Program, level: Option<u8>) -> Vec<Diagnostic> {
-    let Some(level) = level else { return Vec::new() };
-    tessera_emit::levels(program.module(), level)
 }

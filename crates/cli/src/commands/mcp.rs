@@ -6,8 +6,10 @@ use std::io::{self, BufReader};
 use std::sync::{Arc, Mutex};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example, as clients are configured:\n  {\"mcpServers\": {\"tessera\": {\"command\": \"tessera\", \
-                        \"args\": [\"mcp\", \"--root\", \"kernels\"]}}}\n\nThe tools are those of `tessera serve`.")]
+#[command(
+    after_help = "Example, as clients are configured:\n  {\"mcpServers\": {\"tessera\": {\"command\": \"tessera\", \
+                        \"args\": [\"mcp\", \"--root\", \"kernels\"]}}}\n\nThe tools are those of `tessera serve`."
+)]
 pub struct Args {
     #[command(flatten)]
     limits: Limits,
@@ -17,6 +19,7 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let root = super::serve::root(&args.limits, session)?;
     let server = Server::start(args.limits.clone(), root);
     let out = Arc::new(Mutex::new(Box::new(io::stdout()) as Box<dyn io::Write + Send>));
-    mcp::serve(&server, &mut BufReader::new(io::stdin()), out).map_err(|e| Failure::usage(format!("cannot read requests: {e}")))?;
+    mcp::serve(&server, &mut BufReader::new(io::stdin()), out)
+        .map_err(|e| Failure::usage(format!("cannot read requests: {e}")))?;
     Ok(FINE)
 }

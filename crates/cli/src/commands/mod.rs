@@ -13,6 +13,7 @@ mod equiv;
 pub mod explain;
 mod explore;
 mod fmt;
+mod gym;
 mod info;
 mod layout;
 pub mod lsp;
@@ -139,6 +140,8 @@ pub enum Command {
     Serve(serve::Args),
     /// Serve agents: the Model Context Protocol on standard input and output
     Mcp(mcp::Args),
+    /// List tasks for those who write kernels, show one, or score solutions
+    Gym(gym::Args),
     /// Find the first instruction at which two programs differ on the same input
     Bisect(bisect::Args),
     /// Find the first instruction at which two runs differ, from files that `tessera run --trace` wrote
@@ -154,10 +157,7 @@ pub enum Command {
 impl Command {
     /// Whether it ends by itself: servers and measurements go on for as long as they are wanted.
     pub fn is_bounded(&self) -> bool {
-        !matches!(
-            self,
-            Command::Lsp(_) | Command::Explore(_) | Command::Bench(_) | Command::Serve(_) | Command::Mcp(_)
-        )
+        !matches!(self, Command::Lsp(_) | Command::Explore(_) | Command::Bench(_) | Command::Serve(_) | Command::Mcp(_))
     }
 
     /// The version of the text that the command line says.
@@ -203,6 +203,7 @@ impl Command {
             Command::Reduce(args) => reduce::run(&args, session),
             Command::Serve(args) => serve::run(&args, session),
             Command::Mcp(args) => mcp::run(&args, session),
+            Command::Gym(args) => gym::run(&args, session),
             Command::Bisect(args) => bisect::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Lsp(args) => lsp::run(&args),

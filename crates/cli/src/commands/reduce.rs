@@ -184,9 +184,7 @@ impl Test {
                 let code = *code;
                 self.exit_code(program.source()).is_ok_and(|found| found == Some(code))
             }
-            Test::Rule(rule) => {
-                reports(program, rule, LIMITS)
-            }
+            Test::Rule(rule) => reports(program, rule, LIMITS),
             Test::Differs(other) => differs(program, *other),
         }
     }

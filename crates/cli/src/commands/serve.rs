@@ -24,8 +24,9 @@ pub struct Args {
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let root = root(&args.limits, session)?;
     if let Some(port) = args.http {
-        let listener = http::listen(port)
-            .map_err(|e| Failure::usage(format!("cannot listen on port {port} of 127.0.0.1: {e}; --http 0 takes a free one")))?;
+        let listener = http::listen(port).map_err(|e| {
+            Failure::usage(format!("cannot listen on port {port} of 127.0.0.1: {e}; --http 0 takes a free one"))
+        })?;
         let server = Server::start(args.limits.clone(), root);
         let place = listener.local_addr().map_or(String::new(), |a| a.to_string());
         writeln!(session.stderr, "listening on http://{place}")?;
@@ -35,7 +36,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     }
     let server = Server::start(args.limits.clone(), root);
     let out = Arc::new(Mutex::new(Box::new(io::stdout()) as Box<dyn io::Write + Send>));
-    lines::serve(&server, &mut BufReader::new(io::stdin()), out).map_err(|e| Failure::usage(format!("cannot read requests: {e}")))?;
+    lines::serve(&server, &mut BufReader::new(io::stdin()), out)
+        .map_err(|e| Failure::usage(format!("cannot read requests: {e}")))?;
     Ok(FINE)
 }
 

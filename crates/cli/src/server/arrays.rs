@@ -24,13 +24,19 @@ pub fn read(name: &str, value: &Value, elem: Elem) -> Result<Array, Refusal> {
             let data = object.get("data").ok_or_else(|| wrong(name, "it has no \"data\""))?;
             (data, object.get("shape"))
         }
-        _ => return Err(wrong(name, "it is a list, an object with \"data\" and \"shape\", or a word such as \"random\"")),
+        _ => {
+            return Err(wrong(
+                name,
+                "it is a list, an object with \"data\" and \"shape\", or a word such as \"random\"",
+            ));
+        }
     };
     let mut shape = Vec::new();
     let mut numbers = Vec::new();
     flatten(name, data, 0, &mut shape, &mut numbers)?;
     if let Some(given) = given {
-        let dims: Option<Vec<u64>> = given.as_array().map(|all| all.iter().map(Value::as_u64).collect()).unwrap_or(None);
+        let dims: Option<Vec<u64>> =
+            given.as_array().map(|all| all.iter().map(Value::as_u64).collect()).unwrap_or(None);
         let dims = dims.ok_or_else(|| wrong(name, "its shape is a list of numbers from 0"))?;
         let count = dims.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
         if count != Some(numbers.len() as u64) {
@@ -46,7 +52,13 @@ pub fn read(name: &str, value: &Value, elem: Elem) -> Result<Array, Refusal> {
     Ok(Array::of_elem(elem, shape, bytes))
 }
 
-fn flatten(name: &str, value: &Value, depth: usize, shape: &mut Vec<u64>, out: &mut Vec<Number>) -> Result<(), Refusal> {
+fn flatten(
+    name: &str,
+    value: &Value,
+    depth: usize,
+    shape: &mut Vec<u64>,
+    out: &mut Vec<Number>,
+) -> Result<(), Refusal> {
     let Value::Array(all) = value else {
         out.push(number(value).ok_or_else(|| wrong(name, format!("{value} is no number")))?);
         return Ok(());
@@ -72,9 +84,10 @@ fn flatten(name: &str, value: &Value, depth: usize, shape: &mut Vec<u64>, out: &
 
 pub fn number(value: &Value) -> Option<Number> {
     match value {
-        Value::Number(n) => n.as_i64().map(|n| Number::Int(n.into())).or_else(|| {
-            n.as_u64().map(|n| Number::Int(n.into())).or_else(|| n.as_f64().map(Number::Float))
-        }),
+        Value::Number(n) => n
+            .as_i64()
+            .map(|n| Number::Int(n.into()))
+            .or_else(|| n.as_u64().map(|n| Number::Int(n.into())).or_else(|| n.as_f64().map(Number::Float))),
         Value::Bool(b) => Some(Number::Int(i128::from(*b))),
         Value::String(word) => match word.as_str() {
             "nan" => Some(Number::Float(f64::NAN)),

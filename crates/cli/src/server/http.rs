@@ -116,7 +116,9 @@ struct Request {
 impl Request {
     fn of(lines: &[String], most: u64) -> Result<Request, Refused> {
         let first: Vec<&str> = lines.first().map_or(Vec::new(), |line| line.split(' ').collect());
-        let [method, path, version] = first[..] else { return Err(bad(400, "the first line is no request of HTTP/1.1")) };
+        let [method, path, version] = first[..] else {
+            return Err(bad(400, "the first line is no request of HTTP/1.1"));
+        };
         if !version.starts_with("HTTP/1.") {
             return Err(bad(505, format!("{version} is not spoken; HTTP/1.1 is")));
         }
@@ -126,7 +128,10 @@ impl Request {
             found.next().map(|(_, value)| value.trim().to_string())
         };
         let host = header("host").unwrap_or_default();
-        let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit())).map_or(host.as_str(), |(n, _)| n);
+        let name = host
+            .rsplit_once(':')
+            .filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
+            .map_or(host.as_str(), |(n, _)| n);
         if !matches!(name, "localhost" | "127.0.0.1" | "[::1]") {
             return Err(bad(403, format!("the host '{host}' is not this machine")));
         }
@@ -147,7 +152,10 @@ impl Request {
             Some(text) => text.parse::<u64>().map_err(|_| bad(400, format!("'{text}' is no length")))?,
         };
         if length > most {
-            return Err((413, Refusal::new("too-large", format!("a request has at most {most} bytes, and this one {length}"))));
+            return Err((
+                413,
+                Refusal::new("too-large", format!("a request has at most {most} bytes, and this one {length}")),
+            ));
         }
         let connection = header("connection").unwrap_or_default().to_ascii_lowercase();
         let is_kept = if version == "HTTP/1.1" { connection != "close" } else { connection == "keep-alive" };
@@ -187,7 +195,10 @@ impl Request {
                         };
                         refuse(status, refusal)
                     }
-                    Err(_) => refuse(500, Refusal::new("internal", "the request was lost, which is a defect; please report it")),
+                    Err(_) => refuse(
+                        500,
+                        Refusal::new("internal", "the request was lost, which is a defect; please report it"),
+                    ),
                 }
             }
             (method, path) => {

@@ -139,6 +139,7 @@ pub fn serve(server: &Arc<Server>, input: &mut dyn BufRead, out: Out) -> io::Res
 
 /// The tools with their schemas.
 pub fn listing() -> Value {
-    let tool = |tool: &super::tools::Tool| json!({"name": tool.name, "description": tool.about, "inputSchema": tool.schema()});
+    let tool =
+        |tool: &super::tools::Tool| json!({"name": tool.name, "description": tool.about, "inputSchema": tool.schema()});
     json!({"tools": super::TOOLS.iter().map(tool).collect::<Vec<_>>()})
 }

@@ -100,7 +100,10 @@ fn handle(server: &Arc<Server>, open: &Open, out: &Out, message: &Value) {
         "tools/list" => put(out, &result(id, listing())),
         "tools/call" => {
             let Some(name) = params.get("name").and_then(Value::as_str) else {
-                return put(out, &error(id, INVALID_PARAMS, "tools/call names a tool: {\"name\": …, \"arguments\": {…}}"));
+                return put(
+                    out,
+                    &error(id, INVALID_PARAMS, "tools/call names a tool: {\"name\": …, \"arguments\": {…}}"),
+                );
             };
             if !super::TOOLS.iter().any(|tool| tool.name == name) {
                 return put(out, &error(id, INVALID_PARAMS, format!("there is no tool '{name}'; tools/list has them")));

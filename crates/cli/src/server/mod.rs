@@ -154,7 +154,13 @@ impl Server {
     }
 
     /// Puts a request into the queue; `is_cancelled` takes it back. The reply comes once, on any thread.
-    pub fn ask(&self, tool: &str, arguments: Value, is_cancelled: Arc<AtomicBool>, reply: impl FnOnce(Answer) + Send + 'static) {
+    pub fn ask(
+        &self,
+        tool: &str,
+        arguments: Value,
+        is_cancelled: Arc<AtomicBool>,
+        reply: impl FnOnce(Answer) + Send + 'static,
+    ) {
         let job = Arc::new(Job {
             tool: tool.into(),
             arguments,
@@ -166,7 +172,8 @@ impl Server {
         let mut queue = lock(&self.queue);
         if queue.waiting.len() >= self.limits.queue {
             drop(queue);
-            let what = format!("{} requests wait already; ask again later, or start with a longer --queue", self.limits.queue);
+            let what =
+                format!("{} requests wait already; ask again later, or start with a longer --queue", self.limits.queue);
             job.answer(Err(Refusal::new("busy", what)));
             return;
         }
@@ -180,7 +187,8 @@ impl Server {
     pub fn finish(&self) {
         let mut queue = lock(&self.queue);
         while self.open.load(Ordering::SeqCst) > 0 {
-            queue = self.changed.wait_timeout(queue, Duration::from_millis(20)).unwrap_or_else(PoisonError::into_inner).0;
+            queue =
+                self.changed.wait_timeout(queue, Duration::from_millis(20)).unwrap_or_else(PoisonError::into_inner).0;
         }
         queue.is_closed = true;
         drop(queue);
@@ -226,12 +234,16 @@ impl Server {
         let work = || tools::answer(self, &job.tool, &job.arguments, &job.is_cancelled);
         let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         let answer = answer.unwrap_or_else(|_| {
-            Err(Refusal::new("internal", format!("{} stopped by a defect of the tool; please report the request", job.tool)))
+            Err(Refusal::new(
+                "internal",
+                format!("{} stopped by a defect of the tool; please report the request", job.tool),
+            ))
         })?;
         let size = answer.to_string().len() as u64;
         if size > self.limits.answer_size {
             let most = self.limits.answer_size;
-            let what = format!("the answer has {size} bytes, more than {most}; ask for fewer outputs, or give \"head\"");
+            let what =
+                format!("the answer has {size} bytes, more than {most}; ask for fewer outputs, or give \"head\"");
             return Err(Refusal::new("output", what));
         }
         Ok(answer)
@@ -261,7 +273,10 @@ impl Server {
         for (job, is_late) in stopped {
             let seconds = self.limits.request_time.as_secs_f64();
             let why = match is_late {
-                true => Refusal::new("time", format!("{} took longer than {seconds} s; start with more --request-time", job.tool)),
+                true => Refusal::new(
+                    "time",
+                    format!("{} took longer than {seconds} s; start with more --request-time", job.tool),
+                ),
                 false => cancelled(),
             };
             // What is asked to stop is told so.

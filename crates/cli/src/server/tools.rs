@@ -137,7 +137,8 @@ impl Tool {
         let mut properties = (self.properties)();
         if self.takes_program {
             properties["program"] = json!({"type": "string", "description": "the text of the program"});
-            properties["file"] = json!({"type": "string", "description": "instead of program: a file below the folder of --root"});
+            properties["file"] =
+                json!({"type": "string", "description": "instead of program: a file below the folder of --root"});
             properties["profile"] = profile_schema();
             properties["entry"] = json!({"type": "string", "description": "the function, where there are several"});
         }
@@ -228,7 +229,8 @@ impl Request<'_> {
             return Err(refuse(format!("{name}: files are not read; start with --root DIR, or give the contents")));
         };
         let is_plain = Path::new(name).components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
-        let path: Option<PathBuf> = root.join(name).canonicalize().ok().filter(|path| is_plain && path.starts_with(root));
+        let path: Option<PathBuf> =
+            root.join(name).canonicalize().ok().filter(|path| is_plain && path.starts_with(root));
         let Some(path) = path.filter(|path| path.is_file()) else {
             return Err(refuse(format!("{name}: there is no such file below the folder of --root")));
         };
@@ -277,7 +279,8 @@ impl Request<'_> {
         let Value::Object(set) = set else { return Err(arguments("set is an object: numbers by name")) };
         set.iter()
             .map(|(name, value)| {
-                let number = arrays::number(value).ok_or_else(|| arguments(format!("{name}: {} is no number", shown(value))))?;
+                let number =
+                    arrays::number(value).ok_or_else(|| arguments(format!("{name}: {} is no number", shown(value))))?;
                 Ok((name.clone(), Setting::Value(Literal::Number(number))))
             })
             .collect()
@@ -287,11 +290,14 @@ impl Request<'_> {
     fn content(&self, kernel: &Kernel, name: &str, value: &Value) -> Result<From, Refusal> {
         if let Value::String(word) = value {
             let fill = Fill::parse(word).map_err(|e| arguments(format!("array {name}: {}", e.message())))?;
-            let fill = fill.ok_or_else(|| arguments(format!("array {name}: '{word}' is no fill; random, iota, zeros, ones, value:V")))?;
+            let fill = fill.ok_or_else(|| {
+                arguments(format!("array {name}: '{word}' is no fill; random, iota, zeros, ones, value:V"))
+            })?;
             return Ok(From::Fill(fill));
         }
         if let Some(file) = value.get("file").and_then(Value::as_str) {
-            let array = Array::parse_owned(self.file(file)?).map_err(|e| arguments(format!("{file}: {}", e.message())))?;
+            let array =
+                Array::parse_owned(self.file(file)?).map_err(|e| arguments(format!("{file}: {}", e.message())))?;
             return Ok(From::Array(array));
         }
         let unknown = |e: tessera::Error| arguments(e.message().to_string());
@@ -366,7 +372,9 @@ impl Request<'_> {
         let mut case = self.case(&program, &kernel)?;
         let float = |key: &str| match self.given.get(key) {
             None => Ok(None),
-            Some(v) => v.as_f64().filter(|v| *v >= 0.0).map(Some).ok_or_else(|| arguments(format!("{key} is a number from 0"))),
+            Some(v) => {
+                v.as_f64().filter(|v| *v >= 0.0).map(Some).ok_or_else(|| arguments(format!("{key} is a number from 0")))
+            }
         };
         let tolerance = Tolerance { atol: float("atol")?, rtol: float("rtol")?, ulp: self.whole("ulp")? };
         let Some(Value::Object(expect)) = self.given.get("expect") else {
@@ -482,7 +490,8 @@ impl Request<'_> {
         if found.iter().any(Diagnostic::is_error) {
             return Ok(findings(&found, &source, program.profile()));
         }
-        let options = tessera_emit::Options { sync: true, entry: self.text("entry")?, ..tessera_emit::Options::default() };
+        let options =
+            tessera_emit::Options { sync: true, entry: self.text("entry")?, ..tessera_emit::Options::default() };
         Ok(match tessera_emit::build(program.module(), program.profile(), &options) {
             Ok(built) => {
                 let mut answer = findings(&found, &source, program.profile());
@@ -514,14 +523,16 @@ impl Request<'_> {
         if tessera_micro::rules::rule(&rule).is_none() {
             return Err(arguments(format!("there is no rule '{rule}'; the tool explain lists them")));
         }
-        let limits = Limits { steps: self.server.limits.request_steps.min(1 << 18), memory: self.server.limits.request_memory };
+        let limits =
+            Limits { steps: self.server.limits.request_steps.min(1 << 18), memory: self.server.limits.request_memory };
         let mut fails = |program: &Program| {
             !self.is_cancelled.load(Ordering::SeqCst) && crate::commands::reduce::reports(program, &rule, limits)
         };
         if program.has_errors() || !fails(&program) {
             let mut answer = findings(&program.check(), &source, program.profile());
             answer["ok"] = json!(false);
-            answer["message"] = json!(format!("the program does not fail: {rule} is not reported, or the text cannot be read"));
+            answer["message"] =
+                json!(format!("the program does not fail: {rule} is not reported, or the text cannot be read"));
             return Ok(answer);
         }
         let is_legal = !program.check().iter().any(Diagnostic::is_error);
@@ -540,7 +551,9 @@ impl Request<'_> {
         if let Some(Value::Array(features)) = self.given.get("features") {
             for word in features {
                 let feature = word.as_str().and_then(tessera_smith::Feature::parse);
-                options.features.push(feature.ok_or_else(|| arguments(format!("there is no feature {}", shown(word))))?);
+                options
+                    .features
+                    .push(feature.ok_or_else(|| arguments(format!("there is no feature {}", shown(word))))?);
             }
         }
         let refused = |why: tessera_smith::Refused| arguments(why.0);

@@ -23,7 +23,7 @@ fn programs_of_order_break_and_keep_what_they_are_shown_for() {
     let options = OrderOptions { redundant: true, ..OrderOptions::default() };
     for example in order::examples() {
         let found = [false, true].map(|mended| {
-            let program = Program::read(&example.program(mended), Some(Profile::A5));
+            let program = Program::read(example.program(mended), Some(Profile::A5));
             assert!(program.check().is_empty(), "{}: {:?}", example.rule, program.check());
             program.entry().unwrap().order(&options).unwrap().diagnostics
         });

@@ -193,7 +193,11 @@ impl Compiler<'_> {
             Arg::Int(v) => Int::Imm(v),
             value => self.int(op, value)?,
         };
-        let meet = if takes { CoreSyncOp::Take { id: token, crosses: opcode.crosses_blocks(), is_wide } } else { CoreSyncOp::Give { id: token, mode, is_wide } };
+        let meet = if takes {
+            CoreSyncOp::Take { id: token, crosses: opcode.crosses_blocks(), is_wide }
+        } else {
+            CoreSyncOp::Give { id: token, mode, is_wide }
+        };
         code.push(Code::CoreSyncOp(id, Box::new(meet)));
         Ok(())
     }

@@ -154,7 +154,7 @@ macro_rules! into_mat {
 static GATHERS: &[Sig] = &[
     table_sigs!(@ CPU Dst Mte2 IN_TABLE, &[], VIEW_NZ),
     table_sigs!(@ A2A3 Dst Mte2 IN_TABLE, &[(Role::Dst, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], IN_VEC_A2A3),
-    table_sigs!(@ A5 Dst Mte2 IN_TABLE_A5, &[(Role::Dst, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], IN_VEC_A5),
+    table_sigs!(@ A5 Dst V IN_TABLE_A5, &[(Role::Dst, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], IN_VEC_A5),
     into_mat!(CPU IN_TABLE),
     into_mat!(A2A3 IN_TABLE),
     into_mat!(A5 IN_TABLE_A5),

@@ -471,8 +471,12 @@ impl<const W: usize> Detector<W> {
                 match (ordered.crosses, sets) {
                     (Some(group), true) => self.send(process, point, *pipe, Line::Meeting { group, id }),
                     (Some(group), false) => self.receive(process, point, *pipe, Line::Meeting { group, id }),
-                    (None, true) => self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets, wide: ordered.wide }),
-                    (None, false) => self.receive(process, point, *pipe, Line::Token { id, meets: false, wide: ordered.wide }),
+                    (None, true) => {
+                        self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets, wide: ordered.wide })
+                    }
+                    (None, false) => {
+                        self.receive(process, point, *pipe, Line::Token { id, meets: false, wide: ordered.wide })
+                    }
                 }
             }
             SyncOp::Meet(group) => {

@@ -1,9 +1,9 @@
 //! The synchronisation operations and FIFOs of each process, as a detector needs them.
 
-use crate::trace::Group;
 use crate::explore::Core;
 use crate::fifo_slots::FifoSlots;
 use crate::sync_op::{SyncOp, SyncOpSite};
+use crate::trace::Group;
 use crate::{Mode, process_mode, processes};
 use smallvec::SmallVec;
 use tessera_ir::scalar::Constants;

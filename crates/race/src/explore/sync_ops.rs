@@ -71,7 +71,14 @@ impl<'a> PathWalk<'a> {
                     let op = func.op(of);
                     let Some(order) = op.opcode().and_then(Opcode::order) else { continue };
                     let (core, profile) = (self.subject.core, self.subject.profile);
-                    let ordering = SyncOpSite { at: of, op, order, core, profile, wide: op.is_wide_token(self.subject.module, profile) };
+                    let ordering = SyncOpSite {
+                        at: of,
+                        op,
+                        order,
+                        core,
+                        profile,
+                        wide: op.is_wide_token(self.subject.module, profile),
+                    };
                     let SyncOp::Flag { from, to, sets } = ordering.sync_op() else { continue };
                     let given = op.operands.first().and_then(|o| self.read(o.arg));
                     let id = ordering.written_id().map(LinearExpr::from).or(given);

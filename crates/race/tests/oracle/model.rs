@@ -368,7 +368,8 @@ impl Model<'_> {
         let n = self.nodes.len();
         let differing = self.differing();
         let is_before = |a: usize, b: usize| is_before(before, a, b);
-        let race = |x: usize, y: usize| !self.conflict(x, y, &differing).is_empty() && !is_before(x, y) && !is_before(y, x);
+        let race =
+            |x: usize, y: usize| !self.conflict(x, y, &differing).is_empty() && !is_before(x, y) && !is_before(y, x);
         let mut found: BTreeMap<(usize, usize), String> = BTreeMap::new();
         for y in 0..n {
             for x in (0..y).rev().filter(|x| race(*x, y)) {

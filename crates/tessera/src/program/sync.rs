@@ -441,7 +441,8 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
                 known.set(AttrName::Base, i64::try_from(base).ok());
             }
             // Assemblers want an address on each tile or on none; one without storage touches nothing.
-            let place = tile.and_then(|v| placement.slot(v).map(|slot| slot.addr).or_else(|| unused(module, func, v, placement)));
+            let place = tile
+                .and_then(|v| placement.slot(v).map(|slot| slot.addr).or_else(|| unused(module, func, v, placement)));
             let op = func.op(id);
             let span = Span::new(op.span.start, op.span.start);
             if let Some(addr) = place {

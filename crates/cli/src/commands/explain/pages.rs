@@ -75,7 +75,7 @@ pub fn instruction_page(op: Opcode) -> String {
 /// The pages of the specification that a row names, as files of the repository.
 fn in_docs(source: &str) -> String {
     let page = |word: &str| match word.split_once(".md") {
-        Some((page, rest)) if page == "trace" => format!("docs/trace.md{rest}"),
+        Some(("trace", rest)) => format!("docs/trace.md{rest}"),
         Some((page, rest)) if !page.contains(char::is_uppercase) => format!("docs/spec/{page}.md{rest}"),
         _ => word.to_string(),
     };
