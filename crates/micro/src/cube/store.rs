@@ -89,13 +89,13 @@ pub(super) fn types(f: &Fields<'_>) -> Result<(), Refusal> {
     let row = mode.map(split).map(|(base, vector)| (MODES.iter().find(|row| row.0 == base), vector));
     match (f.group("pre_quant"), mode, row) {
         (Some(_), None, _) => return Err(broken(inst, "mode", "pre_quant names no mode".into(), "write mode = …")),
-        (_, Some(mode), Some((row, vector))) if row.is_none_or(|row| row.3 != vector.is_some()) => {
-            if !is_unknown(mode) {
-                let names: Vec<&str> = MODES.iter().map(|row| row.0).collect();
-                let what = format!("`{mode}` is no mode of pre_quant");
-                let help = format!("modes are {}, with _scalar or _vec where they scale", names.join(", "));
-                return Err(broken(inst, "mode", what, help));
-            }
+        (_, Some(mode), Some((row, vector)))
+            if !is_unknown(mode) && row.is_none_or(|row| row.3 != vector.is_some()) =>
+        {
+            let names: Vec<&str> = MODES.iter().map(|row| row.0).collect();
+            let what = format!("`{mode}` is no mode of pre_quant");
+            let help = format!("modes are {}, with _scalar or _vec where they scale", names.join(", "));
+            return Err(broken(inst, "mode", what, help));
         }
         _ => {}
     }
@@ -457,7 +457,7 @@ impl Conversion {
         }
         let x = if self.from == Elem::I32 { bits as u32 as i32 as f32 } else { f32::from_bits(bits as u32) };
         let t = if self.scales { x * param.scale } else { x };
-        let t = if self.has_slope && !(t >= 0.0) { slope * t } else { t };
+        let t = if self.has_slope && (t < 0.0 || t.is_nan()) { slope * t } else { t };
         let v = match to {
             Elem::F32 if !self.scales && !self.has_slope => bits,
             Elem::F32 => Elem::F32.encode_f32(t, Overflow::Infinity),
