@@ -1,8 +1,8 @@
 //! The words of the language, for tools that complete them.
 
 use crate::types::{FIELDS, Field, TYPE_NAMES};
-use tessera_ir::{Core, Dialect};
 use tessera_ir::cores::KERNEL_KIND;
+use tessera_ir::{Core, Dialect};
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};

@@ -299,40 +299,75 @@ pub enum Support {
     Fresh(Box<[TileId]>),
     Alloc(Alloc),
     // TASSIGN; a result is the same tile.
-    Assign { tile: TileSlot, addr: Int, result: Option<TileSlot> },
-    SetValid { tile: TileSlot, valid: [Option<Int>; 2] },
+    Assign {
+        tile: TileSlot,
+        addr: Int,
+        result: Option<TileSlot>,
+    },
+    SetValid {
+        tile: TileSlot,
+        valid: [Option<Int>; 2],
+    },
     Window(Window),
     MakeView(MakeView),
     Partition(MakeView),
-    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
+    AddPtr {
+        src: GlobalSlot,
+        dst: GlobalSlot,
+        by: Int,
+        is_pointer: bool,
+    },
     Address(Address),
     ViewNumber(ViewNumber),
     /// Valid extents of a tile, by axis.
     Extents(TileSlot, Vec<(usize, IntSlot)>),
-    PrintText { format: Box<str>, values: Vec<Scalar> },
+    PrintText {
+        format: Box<str>,
+        values: Vec<Scalar>,
+    },
     Trap,
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
     // TGETVAL.
     Get(GetElement),
     // `dense<[…]>`: the vector and its numbers, one after the other.
-    Dense { object: TileId, slot: TileSlot, bytes: Vec<u8> },
+    Dense {
+        object: TileId,
+        slot: TileSlot,
+        bytes: Vec<u8>,
+    },
     // SETFMATRIX: attributes stay until they are set again.
     Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
-    PadValue { scalar: Option<Scalar>, attr: Option<Number> },
+    PadValue {
+        scalar: Option<Scalar>,
+        attr: Option<Number>,
+    },
     BlockIndex(IntSlot),
     BlockCount(IntSlot),
     Print(TileSlot),
     // An instruction outside the table.
     Refuse(&'static str),
     // `declare_tile`: a tile without storage.
-    Declare { object: TileId, slot: TileSlot },
+    Declare {
+        object: TileId,
+        slot: TileSlot,
+    },
     // A rule that is broken here.
     Fault(&'static str, String),
     // An id out of an array of them, or into one.
-    GetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, to: IntSlot },
-    SetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, id: Int },
+    GetId {
+        ids: (IntSlot, u32),
+        shape: StackSlots,
+        places: Vec<Int>,
+        to: IntSlot,
+    },
+    SetId {
+        ids: (IntSlot, u32),
+        shape: StackSlots,
+        places: Vec<Int>,
+        id: Int,
+    },
     // A new array, whose elements are not defined.
     NewIds(IntSlot, u32),
     // Vecscopes, and pointers on the chip of a micro program.

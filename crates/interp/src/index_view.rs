@@ -15,7 +15,10 @@ use tessera_kernels::{Failure, failure};
 fn elements(view: &Global) -> Vec<i64> {
     let mut all = vec![view.offset];
     for (dim, stride) in view.dims.iter().zip(&view.strides) {
-        all = all.iter().flat_map(|at| (0..*dim as i64).map(move |n| at.saturating_add(n.saturating_mul(*stride)))).collect();
+        all = all
+            .iter()
+            .flat_map(|at| (0..*dim as i64).map(move |n| at.saturating_add(n.saturating_mul(*stride))))
+            .collect();
     }
     all
 }
@@ -48,7 +51,8 @@ impl Exec<'_> {
     /// The indices of an instruction, row by row; an undefined one is an error.
     pub fn read_indices(&mut self, site: &InstTemplate) -> Result<Vec<u64>, Failure> {
         let Some(view) = self.view_of(site, Role::IdxView) else { return Ok(Vec::new()) };
-        let (all, size, tracked) = (self.inside(&view, "idx")?, view.elem.bytes_of(1) as usize, self.engine.memories.tracked);
+        let (all, size, tracked) =
+            (self.inside(&view, "idx")?, view.elem.bytes_of(1) as usize, self.engine.memories.tracked);
         let mut indices = Vec::with_capacity(all.len());
         for (n, at) in all.into_iter().enumerate() {
             let byte = at as usize * size;

@@ -245,8 +245,10 @@ impl Memory for View<'_> {
                 let both = self.memories.list_mut().get_disjoint_mut([source.index(), target.index()]);
                 let (start, end) = (to.1 as usize, to.1 as usize + len);
                 if let Ok([source, target]) = both
-                    && let (Some(read), Some(written)) =
-                        (source.bytes().get(from.1 as usize..from.1 as usize + len), target.as_mut().get_mut(start..end))
+                    && let (Some(read), Some(written)) = (
+                        source.bytes().get(from.1 as usize..from.1 as usize + len),
+                        target.as_mut().get_mut(start..end),
+                    )
                 {
                     written.copy_from_slice(read);
                     if !target.defined().has_all(start, len) {

@@ -1,8 +1,8 @@
 //! Micro instructions with a plan: prepared when the program is compiled, run on the bytes of registers. An instruction
 //! without a plan, and a case that its plan does not cover (undefined bytes, an address outside), runs by its definition.
 
-use super::micro::{MicroOp, MicroValue, MicroVar};
 use super::code::{Int, MicroSlot};
+use super::micro::{MicroOp, MicroValue, MicroVar};
 use super::step::Exec;
 use smallvec::SmallVec;
 use tessera_isa::tile::Loc;
@@ -146,7 +146,8 @@ impl Exec<'_> {
                     memory.defined_mut().insert(at, BYTES);
                 } else {
                     for i in (0..BYTES / lane).filter(|i| mask.bits.get(i * lane)) {
-                        let (from, to) = (from.bytes.get(i * lane..(i + 1) * lane)?, to.get_mut(i * lane..(i + 1) * lane)?);
+                        let (from, to) =
+                            (from.bytes.get(i * lane..(i + 1) * lane)?, to.get_mut(i * lane..(i + 1) * lane)?);
                         to.copy_from_slice(from);
                     }
                     for i in (0..BYTES / lane).filter(|i| mask.bits.get(i * lane)) {

@@ -132,8 +132,7 @@ fn stored(name: &'static str, row: &'static Row, word: &'static str) -> Option<V
     }
     let inst = Inst { call: &call, args, results: smallvec![] };
     let (reg, mask) = (Reg::from_bytes(|k| Some(k as u8)), Mask::of(Bits::ALL));
-    let (mut specials, mut memory, mut notes) =
-        (Specials::default(), Labelled(|_| 0, vec![None; BYTES]), Vec::new());
+    let (mut specials, mut memory, mut notes) = (Specials::default(), Labelled(|_| 0, vec![None; BYTES]), Vec::new());
     let mut core = Core { specials: &mut specials, memory: &mut memory, notes: &mut notes };
     run(&inst, &[Value::Reg(&reg), START, Value::Int(0), Value::Mask(&mask)], &mut core).ok()?;
     Some(memory.1.into_iter().map(|byte| byte.map(usize::from)).collect())

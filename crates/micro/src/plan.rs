@@ -16,17 +16,32 @@ use tessera_isa::sem::{Func, Rounding, Saturation};
 #[derive(Clone, Debug)]
 pub enum Plan {
     /// 256 bytes of UB, the first `unit` ones again and again.
-    Load { unit: usize },
+    Load {
+        unit: usize,
+    },
     /// 256 bytes to UB, where the lane is on.
-    Store { lane: usize },
+    Store {
+        lane: usize,
+    },
     /// A function of one or two lanes; the second may be a scalar.
-    Map { func: Func, elem: Elem, args: usize },
+    Map {
+        func: Func,
+        elem: Elem,
+        args: usize,
+    },
     /// Every element to another type.
     Convert(Conversion),
-    Compare { cmp: Cmp },
-    Select { lane: usize },
+    Compare {
+        cmp: Cmp,
+    },
+    Select {
+        lane: usize,
+    },
     /// A scalar, or a lane of a register, in every lane.
-    Broadcast { lane: usize, from: usize },
+    Broadcast {
+        lane: usize,
+        from: usize,
+    },
     Sum,
     Find(Extreme),
     Mask(Box<Mask>),
@@ -65,7 +80,9 @@ pub fn plan(inst: &Inst<'_>) -> Option<Plan> {
             "BRC_BLK" => Plan::Load { unit: 32 },
             _ => return None,
         },
-        Sem::Store(Store::Dist) => Plan::Store { lane: store_dist(inst).strip_prefix("NORM_B")?.parse::<usize>().ok()? / 8 },
+        Sem::Store(Store::Dist) => {
+            Plan::Store { lane: store_dist(inst).strip_prefix("NORM_B")?.parse::<usize>().ok()? / 8 }
+        }
         Sem::Lanes(Lanes::Map(func)) => {
             let elem = lane_elem(lane?);
             let (args, is_covered) = match func {

@@ -262,7 +262,8 @@ fn device(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<Results, Refusal
     let pointer = issue.args.iter().position(|arg| matches!(arg, Value::Ptr(..)));
     let index = pointer.and_then(|n| issue.args.get(n + 1));
     let (Some(n), Some(Value::Int(index))) = (pointer, index) else { return Ok(Results::new()) };
-    let (Some(Value::Ptr(place, base)), Some(Ty::Ptr(elem, space))) = (issue.args.get(n), issue.inst.args.get(n)) else {
+    let (Some(Value::Ptr(place, base)), Some(Ty::Ptr(elem, space))) = (issue.args.get(n), issue.inst.args.get(n))
+    else {
         return Ok(Results::new());
     };
     if *space != Space::Gm {

@@ -118,15 +118,13 @@ impl Case {
         self
     }
     fn check(&self) -> Vec<&'static str> {
-        let inst =
-            Inst { call: &self.call, args: self.types.iter().copied().collect(), results: Default::default() };
+        let inst = Inst { call: &self.call, args: self.types.iter().copied().collect(), results: Default::default() };
         let known = tessera_micro::run::known(&self.values);
         tessera_micro::check::check(&inst, &known).iter().map(|d| d.rule).collect()
     }
     fn run_with(&self, chip: &mut Chip, specials: &mut Specials) -> Result<Vec<&'static str>, Refusal> {
         let found = self.check();
-        let inst =
-            Inst { call: &self.call, args: self.types.iter().copied().collect(), results: Default::default() };
+        let inst = Inst { call: &self.call, args: self.types.iter().copied().collect(), results: Default::default() };
         let mut notes = Vec::new();
         assert!(found.iter().all(|rule| rule.ends_with("overlap")), "{found:?}");
         run(&inst, &self.values, &mut Core { specials, memory: chip, notes: &mut notes })?;
@@ -203,9 +201,10 @@ fn matrices_become_boxes() {
                 for j in 0..d.div_ceil(c0) * c0 {
                     let at = 1024 + 32 * (g * l4 as usize + j / c0 * 32 + i) + sz * (j % c0);
                     let from = 8 + g * so as usize + if by_columns { j * pitch + i * sz } else { i * pitch + j * sz };
-                    let bytes = source.get(from..from + sz).filter(|_| j < d).map_or(0, |b| {
-                        b.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
-                    });
+                    let bytes = source
+                        .get(from..from + sz)
+                        .filter(|_| j < d)
+                        .map_or(0, |b| b.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte)));
                     assert_eq!(chip.get(Space::L1, 0, at, sz), Some(bytes), "{elem} {mode} ({i}, {j})");
                 }
             }
@@ -292,8 +291,9 @@ fn products_add_in_order_with_one_rounding_a_step() {
             let bias: Vec<u8> = (0..64u32).flat_map(|j| ((j as f32) * 0.37).to_le_bytes()).collect();
             chip.put(Space::Bt, 64, &bias);
             let extents = [m as i64, n as i64, k as i64];
-            let operands =
-                |name: &str| Case::new(name).ptr(elem, Space::L0a, 512).ptr(elem, Space::L0b, 1024).ptr(to, Space::L0c, 64);
+            let operands = |name: &str| {
+                Case::new(name).ptr(elem, Space::L0a, 512).ptr(elem, Space::L0b, 1024).ptr(to, Space::L0c, 64)
+            };
             operands("mad_bias").ptr(to, Space::Bt, 64).ints(&extents).run(&mut chip);
             operands("mad_acc").ints(&extents).run(&mut chip);
             let rows = m.div_ceil(16) * 16;
@@ -366,7 +366,8 @@ fn scales_multiply_blocks() {
                     let x = real(elem, bits_at(&mut chip, Space::L0a, place, elem).unwrap());
                     let (at, shift) = boxed(j, c, 2, elem);
                     let y = real(elem, bits_at(&mut chip, Space::L0b, (512 + at, shift), elem).unwrap());
-                    let exact = x * scale(&mut chip, 0, i, c / 32, m == 1) * (y * scale(&mut chip, 1024, j, c / 32, false));
+                    let exact =
+                        x * scale(&mut chip, 0, i, c / 32, m == 1) * (y * scale(&mut chip, 1024, j, c / 32, false));
                     is_nan |= (s + exact as f32).is_nan();
                     // These products fit binary32, so one fused step is exact.
                     s = (exact as f32).mul_add(1.0, s);
@@ -383,16 +384,16 @@ fn scales_multiply_blocks() {
 fn saturating_products_know_no_infinity() {
     // cube.md 5: f32, sat: inf·1, NaN·1, 2e38·2; nosat: inf, NaN, inf.
     let values = [f32::INFINITY, f32::NAN, 2e38];
-    for (sat, expected) in [
-        (true, [f32::MAX.to_bits(), 0, f32::MAX.to_bits()]),
-        (false, [0x7F80_0000, 0x7FC0_0000, 0x7F80_0000]),
-    ] {
+    for (sat, expected) in
+        [(true, [f32::MAX.to_bits(), 0, f32::MAX.to_bits()]), (false, [0x7F80_0000, 0x7FC0_0000, 0x7F80_0000])]
+    {
         let mut chip = Chip::default();
         for (i, value) in values.iter().enumerate() {
             chip.put(Space::L0a, boxed(i, 0, 1, Elem::F32).0, &value.to_le_bytes());
             chip.put(Space::L0b, boxed(i, 0, 1, Elem::F32).0, &(if i == 2 { 2f32 } else { 1.0 }).to_le_bytes());
         }
-        let mad = Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
+        let mad =
+            Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
         mad.ints(&[3, 3, 1]).word(if sat { "sat" } else { "nosat" }).run(&mut chip);
         for (i, expected) in expected.into_iter().enumerate() {
             assert_eq!(chip.get(Space::L0c, 0, 64 * i + 4 * i, 4), Some(u64::from(expected)), "sat {sat}, {i}");
@@ -402,14 +403,16 @@ fn saturating_products_know_no_infinity() {
     let mut chip = Chip::default();
     chip.put(Space::L0a, 0, &f32::INFINITY.to_le_bytes());
     chip.put(Space::L0b, 0, &1f32.to_le_bytes());
-    let mad = Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
+    let mad =
+        Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
     let mut specials = Specials { control: 0, ..Specials::default() };
     mad.ints(&[1, 1, 1]).run_with(&mut chip, &mut specials).unwrap();
     assert_eq!(chip.get(Space::L0c, 0, 0, 4), Some(u64::from(f32::MAX.to_bits())));
     // hif8 0x40 · 0x40 = 256.
     chip.put(Space::L0a, 0, &[0x40]);
     chip.put(Space::L0b, 0, &[0x40]);
-    let mad = Case::new("mad").ptr(Elem::Hif8, Space::L0a, 0).ptr(Elem::Hif8, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
+    let mad =
+        Case::new("mad").ptr(Elem::Hif8, Space::L0a, 0).ptr(Elem::Hif8, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
     mad.ints(&[1, 1, 1]).run(&mut chip);
     assert_eq!(chip.get(Space::L0c, 0, 0, 4), Some(u64::from(256f32.to_bits())));
 }
@@ -421,7 +424,8 @@ fn tf32_rounds_operands_first() {
         // 1 + 2^-11 lies between two numbers of 10 mantissa bits.
         chip.put(Space::L0a, 0, &0x3F80_1000u32.to_le_bytes());
         chip.put(Space::L0b, 0, &1f32.to_le_bytes());
-        let mad = Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
+        let mad =
+            Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
         mad.ints(&[1, 1, 1]).items("tf32_mode", vec![GroupItem::Word(mode.into())]).run(&mut chip);
         assert_eq!(chip.get(Space::L0c, 0, 0, 4), Some(u64::from(expected)));
     }
@@ -483,7 +487,8 @@ fn values_are_narrowed_as_the_page_says() {
     };
     assert_eq!(stored((Elem::F32, 8.5f32.to_bits()), Elem::F16, clip, &mut chip), 0x4800);
     // Integers: round to even, clamp, offset, clamp; the sign is bit 46.
-    let word = |scale: f32, offset: u64, signed: bool| u64::from(scale.to_bits()) | offset << 37 | u64::from(signed) << 46;
+    let word =
+        |scale: f32, offset: u64, signed: bool| u64::from(scale.to_bits()) | offset << 37 | u64::from(signed) << 46;
     for (v, word, to, expected) in [
         (2.5f32, word(1.0, 0, true), Elem::I8, 2u64),
         (-300.0, word(1.0, 0, true), Elem::I8, 0x80),
@@ -587,7 +592,8 @@ fn undefined_bytes_travel() {
     chip.put(Space::L0a, 0, &[0; 512]);
     chip.put(Space::L0b, 0, &[0; 512]);
     chip.of(Space::L0a, 0)[32 * 3] = None;
-    let mad = Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
+    let mad =
+        Case::new("mad").ptr(Elem::F32, Space::L0a, 0).ptr(Elem::F32, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0);
     mad.ints(&[5, 4, 8]).run(&mut chip);
     for i in 0..5 {
         assert_eq!(chip.get(Space::L0c, 0, 64 * i, 4).is_none(), i == 3, "row {i}");
@@ -639,7 +645,11 @@ fn blocks_reach_the_vector_core_and_words_fill_l1() {
 #[test]
 fn broken_rules_are_named() {
     let mad = |m: i64, at: i64| {
-        Case::new("mad").ptr(Elem::F16, Space::L0a, at).ptr(Elem::F16, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0).ints(&[m, 16, 16])
+        Case::new("mad")
+            .ptr(Elem::F16, Space::L0a, at)
+            .ptr(Elem::F16, Space::L0b, 0)
+            .ptr(Elem::F32, Space::L0c, 0)
+            .ints(&[m, 16, 16])
     };
     let store = |to: Elem| Case::new("mte_l0c_l1").ptr(Elem::F32, Space::L0c, 0).ptr(to, Space::L1, 0);
     let mode = |word: &str| vec![GroupItem::Pair("mode".into(), word.into())];
@@ -651,9 +661,30 @@ fn broken_rules_are_named() {
         (mad(16, 0).word("sat").word("nosat"), "syntax"),
         (mad(16, 0).items("tf32_mode", vec![GroupItem::Word("round_even".into())]), "mad-clause"),
         (mad(16, 0).word("gently"), "syntax"),
-        (Case::new("mad").ptr(Elem::F16, Space::L0a, 0).ptr(Elem::Bf16, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0).ints(&[1, 1, 1]), "mad-dtype"),
-        (Case::new("mad").ptr(Elem::F16, Space::L1, 0).ptr(Elem::F16, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0).ints(&[1, 1, 1]), "mad-space"),
-        (Case::new("mad_mx").ptr(Elem::F8e4m3, Space::L0a, 0).ptr(Elem::F8e4m3, Space::L0b, 0).ptr(Elem::F32, Space::L0c, 0).ints(&[16, 16, 32]), "mad_mx-range"),
+        (
+            Case::new("mad")
+                .ptr(Elem::F16, Space::L0a, 0)
+                .ptr(Elem::Bf16, Space::L0b, 0)
+                .ptr(Elem::F32, Space::L0c, 0)
+                .ints(&[1, 1, 1]),
+            "mad-dtype",
+        ),
+        (
+            Case::new("mad")
+                .ptr(Elem::F16, Space::L1, 0)
+                .ptr(Elem::F16, Space::L0b, 0)
+                .ptr(Elem::F32, Space::L0c, 0)
+                .ints(&[1, 1, 1]),
+            "mad-space",
+        ),
+        (
+            Case::new("mad_mx")
+                .ptr(Elem::F8e4m3, Space::L0a, 0)
+                .ptr(Elem::F8e4m3, Space::L0b, 0)
+                .ptr(Elem::F32, Space::L0c, 0)
+                .ints(&[16, 16, 32]),
+            "mad_mx-range",
+        ),
         (store(Elem::F32).ints(&[16, 16, 16, 16]), ""),
         (store(Elem::F32).ints(&[16, 16, 16, 0]), "mte_l0c_l1-align"),
         (store(Elem::F32).ints(&[16, 16, 16, 8]), "mte_l0c_l1-overlap"),
@@ -662,11 +693,27 @@ fn broken_rules_are_named() {
         (store(Elem::F32).ints(&[16, 16, 16, 16]).items("pre_relu", mode("vector_relu")), "mte_l0c_l1-payload"),
         (store(Elem::F32).ints(&[16, 16, 16, 16]).group("loop3", &[1, 0, 0]), "mte_l0c_l1-layout"),
         (store(Elem::F32).ints(&[16, 24, 16, 16]).word("nz2nz"), "mte_l0c_l1-layout"),
-        (Case::new("mte_l1_l0a").ptr(Elem::F16, Space::L1, 0).ptr(Elem::F16, Space::L0a, 0).ints(&[1, 2, 3]), "mte_l1_l0a-form"),
-        (Case::new("mte_l1_l0a").ptr(Elem::F16, Space::L1, 0).ptr(Elem::F16, Space::L0b, 0).ints(&[1, 2]), "mte_l1_l0a-space"),
-        (Case::new("mte_l1_l0a").ptr(Elem::F16, Space::L1, 0).ptr(Elem::F16, Space::L0a, 0).ints(&[16, 8192]), "mte_l1_l0a-range"),
+        (
+            Case::new("mte_l1_l0a").ptr(Elem::F16, Space::L1, 0).ptr(Elem::F16, Space::L0a, 0).ints(&[1, 2, 3]),
+            "mte_l1_l0a-form",
+        ),
+        (
+            Case::new("mte_l1_l0a").ptr(Elem::F16, Space::L1, 0).ptr(Elem::F16, Space::L0b, 0).ints(&[1, 2]),
+            "mte_l1_l0a-space",
+        ),
+        (
+            Case::new("mte_l1_l0a").ptr(Elem::F16, Space::L1, 0).ptr(Elem::F16, Space::L0a, 0).ints(&[16, 8192]),
+            "mte_l1_l0a-range",
+        ),
         (Case::new("raw_fill_l1").ptr(Elem::F16, Space::L1, 0).ints(&[0, 0, 1, 1, 0]), "raw_fill_l1-attr"),
-        (Case::new("mte_l1_fb").ptr(Elem::F32, Space::L1, 0).ptr(Elem::F32, Space::Fb, 4032).ints(&[2]).group("nburst", &[1, 0, 0]), "fb-bounds"),
+        (
+            Case::new("mte_l1_fb")
+                .ptr(Elem::F32, Space::L1, 0)
+                .ptr(Elem::F32, Space::Fb, 4032)
+                .ints(&[2])
+                .group("nburst", &[1, 0, 0]),
+            "fb-bounds",
+        ),
     ];
     for (case, rule) in cases {
         let found = case.check();

@@ -207,7 +207,8 @@ impl<'a> SyncOpSite<'a> {
         if let Some(found) = self.wrong_mode() {
             return Some(found);
         }
-        let small = self.wide || matches!(self.core, Core::Vector(_)) && !self.op.is_block_token() || self.crosses_blocks();
+        let small =
+            self.wide || matches!(self.core, Core::Vector(_)) && !self.op.is_block_token() || self.crosses_blocks();
         let limit = if small { 16 } else { 32 };
         if (0..limit).contains(&id) {
             return None;

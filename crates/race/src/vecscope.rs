@@ -56,10 +56,13 @@ impl Reporter<'_> {
         let diagnostic = Diagnostic::new(rule, severity, what)
             .at(y, format!("{} comes later", names[1]))
             .and_at(x, format!("{} comes first", names[0]))
-            .fact("add", Fact::List(vec![Fact::Parts(vec![
-                ("text", Fact::Text(format!("pto.mem_bar \"{}\"", race.missing))),
-                ("before", Fact::Place(y)),
-            ])]))
+            .fact(
+                "add",
+                Fact::List(vec![Fact::Parts(vec![
+                    ("text", Fact::Text(format!("pto.mem_bar \"{}\"", race.missing))),
+                    ("before", Fact::Place(y)),
+                ])]),
+            )
             .help(missing);
         let is_new = self
             .found

@@ -113,7 +113,8 @@ impl Convert<'_> {
         for (block, id) in self.all_ops() {
             let op = self.func.op(id);
             let Some(info) = op.opcode().map(Opcode::info) else { continue };
-            let is_transfer = info.text == Text::Forms && info.family == Family::Memory && op.operand(Role::Idx).is_none();
+            let is_transfer =
+                info.text == Text::Forms && info.family == Family::Memory && op.operand(Role::Idx).is_none();
             let place = op.operands.iter().position(|o| o.role == Role::Global).filter(|_| is_transfer);
             let Some((place, view)) = place.and_then(|n| Some((n, op.operands[n].arg.value()?))) else { continue };
             let Type::View(ty) = self.module.types.get(self.func.value(view).ty) else { continue };
@@ -125,7 +126,8 @@ impl Convert<'_> {
             let numbers: Vec<Operand> =
                 self.func.op(*maker).operands.iter().filter(|o| o.role == Role::Number).copied().collect();
             let sizes: Vec<Operand> = numbers.iter().take(ty.dims.len()).copied().collect();
-            let extent = |(dim, size): (&Option<u64>, &Operand)| dim.or_else(|| u64::try_from(known.get(size.arg)?).ok());
+            let extent =
+                |(dim, size): (&Option<u64>, &Operand)| dim.or_else(|| u64::try_from(known.get(size.arg)?).ok());
             let dims = ty.dims.iter().zip(&sizes).map(extent).collect();
             let ty = ViewType { partition: true, dims, elem: ty.elem };
             let (span, rank) = (op.span, sizes.len());

@@ -145,7 +145,9 @@ impl Parser<'_> {
         // Lowered text says which operation it was.
         let view = entries.iter().find(|e| e.key == "pto.view_semantics").map(|e| self.value_text(e));
         let is_other = from.loc == result.loc && view.is_some();
-        if !is_other && (from.loc, from.elem, from.rows, from.cols) != (result.loc, result.elem, result.rows, result.cols) {
+        if !is_other
+            && (from.loc, from.elem, from.rows, from.cols) != (result.loc, result.elem, result.rows, result.cols)
+        {
             let text = format!("{} is bound as {}", self.type_text(src.ty.unwrap_or(to).0), self.type_text(to.0));
             return self.fail("type-mismatch", to.1, text, "bind_tile keeps location, element type and extents");
         }

@@ -220,11 +220,14 @@ module {
 
 #[test]
 fn lowered_tiles_are_tiles() {
-    const CONFIG: &str = "config = #pto.tile_buf_config<blayout=row_major, slayout=none_box, s_fractal_size=512, pad=null>";
+    const CONFIG: &str =
+        "config = #pto.tile_buf_config<blayout=row_major, slayout=none_box, s_fractal_size=512, pad=null>";
     const M: &str = "memref<16x64xf32, #pto.address_space<vec>>";
     for (text, expected) in [
         (
-            format!("%t = pto.bind_tile %a, %c, %c {{{CONFIG}, pto.view_semantics = \"treshape\"}} : {M} -> memref<64x16xf32, #pto.address_space<vec>>"),
+            format!(
+                "%t = pto.bind_tile %a, %c, %c {{{CONFIG}, pto.view_semantics = \"treshape\"}} : {M} -> memref<64x16xf32, #pto.address_space<vec>>"
+            ),
             "%t = pto.treshape %a : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 64x16xf32, valid=16x16>",
         ),
         (format!("%t = pto.declare_tile_memref -> {M}"), "%t = pto.declare_tile -> !pto.tile_buf<vec, 16x64xf32>"),
@@ -233,7 +236,9 @@ fn lowered_tiles_are_tiles() {
             "%a = pto.alloc_tile valid_row = %a.valid_row valid_col = %a.valid_col : !pto.tile_buf<vec, 16x64xf32, valid=?x?>",
         ),
     ] {
-        let text = format!("func.func @k() {{\n  %c = arith.constant 16 : index\n  %a = memref.alloc() : {M}\n  {text}\n  return\n}}\n");
+        let text = format!(
+            "func.func @k() {{\n  %c = arith.constant 16 : index\n  %a = memref.alloc() : {M}\n  {text}\n  return\n}}\n"
+        );
         let printed = tessera_asm::print(&read(&text));
         assert!(printed.contains(expected), "{printed}");
         assert_eq!(tessera_asm::print(&read(&printed)), printed);

@@ -321,8 +321,7 @@ impl Scopes<'_> {
         let states = op.values().filter(|v| matches!(self.ty(*v), Type::Micro(MicroType::Align)));
         let states: Vec<ValueId> = states.collect();
         // The n-th state that goes in has the direction of the n-th that comes out.
-        let kinds: Vec<Option<Stream>> =
-            states.iter().map(|v| self.streams.get(v).and_then(|entry| entry.0)).collect();
+        let kinds: Vec<Option<Stream>> = states.iter().map(|v| self.streams.get(v).and_then(|entry| entry.0)).collect();
         for value in states {
             let entry = self.streams.get(&value).copied().unwrap_or_default();
             self.streams.insert(value, (entry.0, Some(op.span)));

@@ -87,9 +87,10 @@ pub(super) fn scratch(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let (what, help) = match (inst.view(Role::ScratchView), by_row) {
         (None, true) => return None,
         (Some(_), true) => ("rows are gathered without scratch".to_string(), "leave the third operand out".to_string()),
-        (None, false) => {
-            ("elements are gathered into Mat through scratch in global memory".into(), format!("give a view of {need} elements"))
-        }
+        (None, false) => (
+            "elements are gathered into Mat through scratch in global memory".into(),
+            format!("give a view of {need} elements"),
+        ),
         (Some(view), false) => {
             let count = view.dims.iter().try_fold(1u64, |n, d| Some(n.saturating_mul((*d)?)))?;
             let mut dense = 1i64;

@@ -30,14 +30,23 @@ const REGISTERS: &str = "
 /// The measurements.
 pub static MICRO: &[Programs] = &[
     Programs { name: "micro vlds vadd vsts f32", unit: OF_MEMCPY, measure: |budget, _| of_memcpy(budget, &scope(ADD)) },
-    Programs { name: "micro vlds vcvt vsts f32 f16", unit: OF_MEMCPY, measure: |budget, _| of_memcpy(budget, &scope(CONVERT)) },
-    Programs { name: "micro vlds vcadd vsts f32", unit: OF_MEMCPY, measure: |budget, _| of_memcpy(budget, &scope(SUM)) },
+    Programs {
+        name: "micro vlds vcvt vsts f32 f16",
+        unit: OF_MEMCPY,
+        measure: |budget, _| of_memcpy(budget, &scope(CONVERT)),
+    },
+    Programs {
+        name: "micro vlds vcadd vsts f32",
+        unit: OF_MEMCPY,
+        measure: |budget, _| of_memcpy(budget, &scope(SUM)),
+    },
     Programs { name: "micro mte_gm_ub", unit: OF_MEMCPY, measure: |budget, _| of_memcpy(budget, TRANSFER) },
     Programs { name: "micro dispatch", unit: "ns", measure: |budget, _| shortest(budget, dispatch) },
 ];
 
 /// 64 KB from global memory, `%n` times.
-const TRANSFER: &str = "pto.mte_gm_ub %p, %x, %zero, %len nburst(%two, %len, %len) : !pto.ptr<f32, gm>, !p, i64, i64, i64, i64, i64";
+const TRANSFER: &str =
+    "pto.mte_gm_ub %p, %x, %zero, %len nburst(%two, %len, %len) : !pto.ptr<f32, gm>, !p, i64, i64, i64, i64, i64";
 
 /// A vecscope with a loop over 64 KB.
 fn scope(body: &str) -> String {
@@ -83,7 +92,13 @@ fn text(rounds: u64, body: &str) -> String {
         BYTES / 4,
         BYTES / 2
     );
-    let types = [("!p", "!pto.ptr<f32, ub>"), ("!q", "!pto.ptr<f16, ub>"), ("!v", "!pto.vreg<64xf32>"), ("!h", "!pto.vreg<128xf16>"), ("!m", "!pto.mask<b32>")];
+    let types = [
+        ("!p", "!pto.ptr<f32, ub>"),
+        ("!q", "!pto.ptr<f16, ub>"),
+        ("!v", "!pto.vreg<64xf32>"),
+        ("!h", "!pto.vreg<128xf16>"),
+        ("!m", "!pto.mask<b32>"),
+    ];
     let aliases: String = types.iter().map(|(name, ty)| format!("{name} = {ty}\n")).collect();
     aliases + &text
 }

@@ -1,6 +1,6 @@
 //! `tessera bench`: how fast instructions are, beside a yardstick.
 
-use crate::bench::{Case, Programs, programs, Work, Yardstick, cases, measure};
+use crate::bench::{Case, Programs, Work, Yardstick, cases, measure, programs};
 use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, Session};

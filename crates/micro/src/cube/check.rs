@@ -37,7 +37,12 @@ pub(crate) fn types(inst: &Inst<'_>, known: &[Known]) -> Result<(), Refusal> {
         }
         Cube::Fill => match inst.call.attr("fill_word_bits") {
             Some(Attr::Int(16 | 32, _)) => Ok(()),
-            _ => Err(broken(inst, "attr", "fill_word_bits is neither 16 nor 32".into(), "write {fill_word_bits = 16 : i64}")),
+            _ => Err(broken(
+                inst,
+                "attr",
+                "fill_word_bits is neither 16 nor 32".into(),
+                "write {fill_word_bits = 16 : i64}",
+            )),
         },
         Cube::Bias => {
             let pair = (f.elem(0), f.elem(1));
@@ -108,14 +113,18 @@ fn counts(inst: &Inst<'_>) -> Result<(), Refusal> {
         let groups: Vec<_> = inst.call.groups(arg.name).collect();
         let fits = |len: usize| (usize::from(least)..=usize::from(most)).contains(&len);
         if groups.len() != 1 || !groups.iter().all(|group| fits(group.len())) {
-            return Err(count_error(inst, format!("{}(…) stands {} times, or has another number of operands", arg.name, groups.len())));
+            return Err(count_error(
+                inst,
+                format!("{}(…) stands {} times, or has another number of operands", arg.name, groups.len()),
+            ));
         }
     }
     Ok(())
 }
 
 fn spaces(f: &Fields<'_>, cube: Cube) -> Result<(), Refusal> {
-    let plain = f.inst.call.row.args.iter().filter(|arg| !matches!(arg.kind, Kind::Group(..) | Kind::Word | Kind::Clauses));
+    let plain =
+        f.inst.call.row.args.iter().filter(|arg| !matches!(arg.kind, Kind::Group(..) | Kind::Word | Kind::Clauses));
     for (n, arg) in plain.enumerate() {
         let Kind::Ptr(wanted) = arg.kind else { continue };
         let wanted = match (wanted, cube) {
@@ -139,7 +148,10 @@ fn clauses(inst: &Inst<'_>, list: &[&[&str]]) -> Result<(), Refusal> {
     for item in &inst.call.items {
         let (Item::Word(word) | Item::Group(word, _)) = item else { continue };
         let Some(place) = list.iter().position(|names| names.contains(&word.as_str())) else {
-            return syntax(format!("{}: `{word}` is no clause", inst.call.name), format!("clauses are {}", order.join(", ")));
+            return syntax(
+                format!("{}: `{word}` is no clause", inst.call.name),
+                format!("clauses are {}", order.join(", ")),
+            );
         };
         if place < next {
             let what = format!("{}: the clause {word} stands twice or out of order", inst.call.name);
@@ -158,7 +170,11 @@ fn product(f: &Fields<'_>, scaled: bool) -> Result<(), Refusal> {
     let listed = is_pair(FP8) || if scaled { is_pair(FP4) } else { TRIPLES.contains(&[a, b, to]) };
     if !listed {
         let what = format!("{a} times {b} into {to}");
-        let help = if scaled { "f8e4m3 and f8e5m2, or fp4, into f32" } else { "i8 into i32; f16, bf16, f32, fp8 or hif8 into f32" };
+        let help = if scaled {
+            "f8e4m3 and f8e5m2, or fp4, into f32"
+        } else {
+            "i8 into i32; f16, bf16, f32, fp8 or hif8 into f32"
+        };
         return Err(broken(inst, "dtype", what, help));
     }
     if let Some(bias) = inst.call.operand("bias").map(|n| f.elem(n)).filter(|bias| *bias != to) {

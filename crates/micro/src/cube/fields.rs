@@ -57,7 +57,9 @@ impl Fields<'_> {
 
     /// The only word of a group.
     pub fn word_in(&self, group: &str) -> Option<&str> {
-        self.group(group)?.iter().find_map(|item| if let GroupItem::Word(word) = item { Some(word.as_str()) } else { None })
+        self.group(group)?
+            .iter()
+            .find_map(|item| if let GroupItem::Word(word) = item { Some(word.as_str()) } else { None })
     }
 
     /// The word behind `key =` in a group.
@@ -195,6 +197,9 @@ impl Fields<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Numbers {
     /// Rows or columns and k as they are written, and the first box.
-    Short { extents: [Option<i64>; 2], start: [Option<i64>; 2] },
+    Short {
+        extents: [Option<i64>; 2],
+        start: [Option<i64>; 2],
+    },
     Full([Option<i64>; 6]),
 }

@@ -91,7 +91,12 @@ pub(super) fn check_boxes(f: &Fields<'_>) -> Result<(), Refusal> {
         && small != 0
         && d > 4
     {
-        return Err(broken(f.inst, "small", format!("rows have {d} elements, and small ones at most 4"), "leave small 0"));
+        return Err(broken(
+            f.inst,
+            "small",
+            format!("rows have {d} elements, and small ones at most 4"),
+            "leave small 0",
+        ));
     }
     let Some(b) = Boxes::new(f) else { return Ok(()) };
     let [row, column, group] = b.steps;
@@ -106,7 +111,8 @@ pub(super) fn check_boxes(f: &Fields<'_>) -> Result<(), Refusal> {
             return Err(broken(f.inst, "overlap", what, "use l2 = 1 and l3 of at least n"));
         }
     }
-    let last = if b.is_small { b.small_bytes() } else { ROW * ((b.box_columns() - 1) * column + (b.rows - 1) * row + 1) };
+    let last =
+        if b.is_small { b.small_bytes() } else { ROW * ((b.box_columns() - 1) * column + (b.rows - 1) * row + 1) };
     f.bounds(1, f.at(1), Some(ROW * (b.groups - 1) * group + last))
 }
 
@@ -268,7 +274,11 @@ pub(super) fn parameters_in_bounds(f: &Fields<'_>, n: usize, at: Option<i64>, le
     if (0..=PART).contains(&at) && end <= PART || at >= SLOPES && end <= SLOPES + PART {
         return Ok(());
     }
-    let what = format!("{} touches fb bytes {at:#x} to {:#x}, and fb has bytes 0 to 0xfff and 0x10000 to 0x10fff", f.inst.call.name, end - 1);
+    let what = format!(
+        "{} touches fb bytes {at:#x} to {:#x}, and fb has bytes 0 to 0xfff and 0x10000 to 0x10fff",
+        f.inst.call.name,
+        end - 1
+    );
     let help = format!("stay inside one part (operand {n})");
     Err(Box::new(Diagnostic::error(Space::Fb.bounds_rule(), what).help(help)))
 }
@@ -286,7 +296,8 @@ pub(super) fn rows(f: &Fields<'_>, cube: Cube, issue: &Issue<'_, '_>, core: &mut
         let source = Read::of(core, from, at, rows.bytes(0) as usize);
         let mut wide = Read::zeros(rows.bytes(1) as usize);
         for n in 0..source.bytes.len() / size {
-            let widened = source.bits(n * size, size).map(|bits| Elem::F32.encode(elem.decode(bits), Overflow::Infinity));
+            let widened =
+                source.bits(n * size, size).map(|bits| Elem::F32.encode(elem.decode(bits), Overflow::Infinity));
             wide.set(4 * n, widened, 4);
         }
         wide.write(core, to, put);
@@ -379,7 +390,11 @@ pub(super) fn check_load(f: &Fields<'_>) -> Result<(), Refusal> {
     f.base(1, BOX)?;
     let Some(load) = Load::new(f)? else { return Ok(()) };
     let ([m, k], [ms, ks], [src, dst]) = (load.start, load.steps, load.strides);
-    fields_of_load(f, ["m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride"], [m, k, ms, ks, src, dst])?;
+    fields_of_load(
+        f,
+        ["m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride"],
+        [m, k, ms, ks, src, dst],
+    )?;
     if load.elem.is_fp4() && k != 0 {
         f.range("k_start of fp4", Some(k), 0, 0)?;
     }

@@ -247,7 +247,8 @@ pub(super) fn run(
 
 pub(super) fn touched(f: &Fields<'_>, start: Start, scaled: bool) -> Option<Vec<Touch>> {
     // A product whose operands do not fit breaks a rule.
-    let p = Product::new(f).filter(|p| [false, true].into_iter().all(|right| (1..=64 << 10).contains(&p.end(right))))?;
+    let p =
+        Product::new(f).filter(|p| [false, true].into_iter().all(|right| (1..=64 << 10).contains(&p.end(right))))?;
     let c = f.inst.call.operand("c")?;
     let [m, n, k] = p.extent;
     let mut out = Vec::new();

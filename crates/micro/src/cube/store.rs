@@ -117,7 +117,12 @@ pub(super) fn types(f: &Fields<'_>) -> Result<(), Refusal> {
     };
     if !fits {
         let what = format!("{from} is not stored as {to} with {}", mode.unwrap_or("no pre_quant"));
-        return Err(broken(inst, "dtype", what, "take a mode for the two types, or f32 to f32 and i32 to i32 without one"));
+        return Err(broken(
+            inst,
+            "dtype",
+            what,
+            "take a mode for the two types, or f32 to f32 and i32 to i32 without one",
+        ));
     }
     let is_vector = row.and_then(|(_, vector)| vector) == Some(true);
     payload(f, "pre_quant", mode, is_vector, mode.is_some())?;
@@ -295,7 +300,12 @@ pub(super) fn check(f: &Fields<'_>) -> Result<(), Refusal> {
     }
     let width = if f.in_group("nz2nz", 0) == Some(1) { 8 } else { 16 };
     if let Some(n) = f.int("n").filter(|n| layout_of(f) == Layout::Blocks && n % width != 0) {
-        return Err(broken(inst, "layout", format!("nz2nz has {n} columns, no multiple of {width}"), "use whole blocks"));
+        return Err(broken(
+            inst,
+            "layout",
+            format!("nz2nz has {n} columns, no multiple of {width}"),
+            "use whole blocks",
+        ));
     }
     match (f.word_in("dst_mode"), f.int("m"), f.int("n")) {
         (Some("split_m"), Some(m), _) if m % 2 != 0 => {
@@ -308,7 +318,8 @@ pub(super) fn check(f: &Fields<'_>) -> Result<(), Refusal> {
     }
     f.base(0, 64)?;
     f.base(1, 32)?;
-    let is_vector = |group: &str| f.value_in(group).filter(|n| inst.args.get(*n).is_some_and(|ty| ty.pointer().is_some()));
+    let is_vector =
+        |group: &str| f.value_in(group).filter(|n| inst.args.get(*n).is_some_and(|ty| ty.pointer().is_some()));
     let (quant, slopes) = (is_vector("pre_quant"), is_vector("pre_relu"));
     quant.map_or(Ok(()), |n| f.base(n, 128))?;
     slopes.map_or(Ok(()), |n| f.base(n, 64))?;
@@ -373,7 +384,8 @@ pub(super) fn overlapping_repetitions(f: &Fields<'_>) -> Option<Diagnostic> {
     if count < 2 || runs.saturating_mul(count) > MOST_RUNS {
         return None;
     }
-    let mut starts: Vec<i64> = (0..count).flat_map(|r| (0..runs).map(move |n| (r, n))).map(|(r, n)| r * d3 + n * s.ds).collect();
+    let mut starts: Vec<i64> =
+        (0..count).flat_map(|r| (0..runs).map(move |n| (r, n))).map(|(r, n)| r * d3 + n * s.ds).collect();
     starts.sort_unstable();
     starts.windows(2).find(|pair| pair[1] - pair[0] < len)?;
     let rule = f.inst.call.row.rule(f.inst.call.name, "overlap");
@@ -642,7 +654,9 @@ pub(super) fn touched(f: &Fields<'_>, most: usize) -> Option<Vec<Touch>> {
             let start = 64 * r * s3 + acc(0, 16 * column, ss);
             match step {
                 1 => out.push(f.touch(0, start, 64 * (m - 1) + 4 * (n - 16 * column).min(16), false)),
-                _ => out.extend((0..m).map(|i| f.touch(0, start + 64 * step * i, 4 * (n - 16 * column).min(16), false))),
+                _ => {
+                    out.extend((0..m).map(|i| f.touch(0, start + 64 * step * i, 4 * (n - 16 * column).min(16), false)))
+                }
             }
         }
         let write = |whose: Whose, runs: i64, len: i64| {

@@ -19,7 +19,8 @@ mod words {
     pub(super) use super::Number::*;
     pub(super) use super::Space::*;
     pub(super) use super::{
-        Arg, Class, Core, Cube, Dma, Fold, Lanes, Load, Permute, Predicate, Register, Row, Sem, Sort, Start, Store, WordList,
+        Arg, Class, Core, Cube, Dma, Fold, Lanes, Load, Permute, Predicate, Register, Row, Sem, Sort, Start, Store,
+        WordList,
     };
     pub(super) use tessera_isa::sem::Func;
 }

@@ -16,8 +16,8 @@ use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Pipe, Role, Text};
 use tessera_isa::tile::Loc;
 use tessera_micro::check::Known;
-use tessera_micro::order::{Log, Node, NodeKind, Touch};
 use tessera_micro::footprint::Whose;
+use tessera_micro::order::{Log, Node, NodeKind, Touch};
 use tessera_micro::{Class, Inst, Load, MicroType, Sem, Space, Store, footprint};
 
 /// The greatest number of operations that loops inside a vecscope run.
@@ -141,7 +141,9 @@ impl<'a> PathWalk<'a> {
         let place = Place { root, at: bits };
         let set = self.sets.of(&place, &ranges.into());
         let start = place.at.byte();
-        [Access { set, writes, adds: false, exact: true, if_valid: false, role: Role::Src, start }].into_iter().collect()
+        [Access { set, writes, adds: false, exact: true, if_valid: false, role: Role::Src, start }]
+            .into_iter()
+            .collect()
     }
 
     /// A micro instruction outside of vecscopes: what it moves, on its pipe.

@@ -17,7 +17,8 @@ impl Program {
             let program = Program::read(&text, Some(self.profile()));
             let Some((line, at)) = program.missing_bar(entry)? else { break };
             let start = text.get(..at.start as usize).and_then(|before| before.rfind('\n')).map_or(0, |n| n + 1);
-            let indent: String = text.get(start..).unwrap_or_default().chars().take_while(|c| c.is_whitespace()).collect();
+            let indent: String =
+                text.get(start..).unwrap_or_default().chars().take_while(|c| c.is_whitespace()).collect();
             // Each is found again by its comment.
             let line = format!("{indent}{line} // bar {}\n", added.len());
             text.insert_str(start, &line);

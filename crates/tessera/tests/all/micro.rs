@@ -168,7 +168,8 @@ fn cube_and_vector_cores_work_together() {
     assert_eq!(y, sums.into_iter().map(|v| v.max(0.0) + 1.0).collect::<Vec<f32>>());
     // Without the token the vector cores may come too early.
     let early = source("cube_and_vector").replace("      pto.wait_intra_block <PIPE_V>, 1\n", "");
-    let early = early.replace("      pto.set_intra_block <PIPE_FIX>, 1\n      pto.set_intra_block <PIPE_FIX>, 17\n", "");
+    let early =
+        early.replace("      pto.set_intra_block <PIPE_FIX>, 1\n      pto.set_intra_block <PIPE_FIX>, 17\n", "");
     let report = Program::parse(&early).unwrap().entry().unwrap().order(&OrderOptions::default()).unwrap();
     assert_eq!(report.verdict, Verdict::Races);
     assert!(report.diagnostics.iter().any(|d| d.rule == "race-raw"), "{:?}", report.diagnostics);

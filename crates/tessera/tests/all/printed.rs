@@ -52,7 +52,12 @@ module attributes {pto.target_arch = \"a5\"} {
 ";
 
 fn rules(found: &[Diagnostic]) -> Vec<&'static str> {
-    let mut rules: Vec<_> = found.iter().filter(|d| d.severity != Severity::Note).map(|d| d.rule).filter(|rule| !rule.starts_with("dialect-")).collect();
+    let mut rules: Vec<_> = found
+        .iter()
+        .filter(|d| d.severity != Severity::Note)
+        .map(|d| d.rule)
+        .filter(|rule| !rule.starts_with("dialect-"))
+        .collect();
     rules.sort_unstable();
     rules
 }
