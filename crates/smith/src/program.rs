@@ -196,7 +196,7 @@ struct Maker<'a> {
 enum Ran {
     Fine(Box<Made>),
     /// The place in the text where it stopped.
-    Stopped(Option<Diagnostic>),
+    Stopped(Option<Box<Diagnostic>>),
 }
 
 impl Maker<'_> {
@@ -368,7 +368,7 @@ impl Maker<'_> {
                     if let Some(found) = &found {
                         self.note(found);
                     }
-                    self.cut(&mut draft, &printed, &found.iter().collect::<Vec<_>>());
+                    self.cut(&mut draft, &printed, &found.iter().map(|d| &**d).collect::<Vec<_>>());
                 }
             }
         }
@@ -530,7 +530,7 @@ pub(crate) fn execute(
     inputs: &[(String, Array)],
     numbers: &[(String, i128)],
     outputs: &[String],
-) -> Result<Vec<(String, Array)>, Option<Diagnostic>> {
+) -> Result<Vec<(String, Array)>, Option<Box<Diagnostic>>> {
     let content = |(name, array): &(String, Array)| Content {
         name: name.clone(),
         label: name.clone(),
@@ -553,7 +553,7 @@ pub(crate) fn execute(
     let shapes = kernel.shapes(&bindings);
     let mut outcome = kernel.execute(bindings);
     if let Some(error) = outcome.diagnostics.iter().find(|d| d.is_error()) {
-        return Err(Some(error.clone()));
+        return Err(Some(Box::new(error.clone())));
     }
     let mut all = Vec::new();
     for name in outputs {

@@ -4,7 +4,7 @@ use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, PROGRAM_ERROR, Session};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tessera::Profile;
 use tessera_isa::diag::nearest;
@@ -77,7 +77,7 @@ fn list(args: &Args, session: &mut Session<'_>) -> Outcome {
     Ok(FINE)
 }
 
-fn scored(args: &Args, dir: &PathBuf, session: &mut Session<'_>) -> Outcome {
+fn scored(args: &Args, dir: &Path, session: &mut Session<'_>) -> Outcome {
     let full = session.path(dir);
     let entries = std::fs::read_dir(&full).map_err(|e| Failure::file("read", dir, &e))?;
     let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
