@@ -59,7 +59,18 @@ fn kernels_give_the_text_that_was_read() {
 /// Only names of the vendor's header, heads on one line, the same text twice.
 #[test]
 fn texts_keep_the_contract() {
-    let ours = ["Partition(", "HostForget", "SETVAL", "GETVAL", "DenseConvTile", "HostFloat", "HostCopy", "NoTmp", "Exactly", "FromBits"];
+    let ours = [
+        "Partition(",
+        "HostForget",
+        "SETVAL",
+        "GETVAL",
+        "DenseConvTile",
+        "HostFloat",
+        "HostCopy",
+        "NoTmp",
+        "Exactly",
+        "FromBits",
+    ];
     for (name, profile) in KERNELS {
         let file = root().join(format!("{name}.pto"));
         let options = Options { sync: true, debug_lines: Some("k.pto"), ..Options::default() };

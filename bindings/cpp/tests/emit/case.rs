@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use tessera::npy::Array;
 use tessera::fill::Fill;
+use tessera::npy::Array;
 use tessera::program::{Bindings, Input, Kernel, Literal, Need, Program};
 use tessera_cli::Session;
 use tessera_cli::render::example::examples;

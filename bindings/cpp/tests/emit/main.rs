@@ -159,7 +159,9 @@ fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
         wanted.map(|(_, call)| call.as_str()).collect::<Vec<_>>().join(" ")
     };
     if is_mixed {
-        for (core, on, off) in [("on_cube", "__DAV_CUBE__", "__DAV_VEC__"), ("on_vector", "__DAV_VEC__", "__DAV_CUBE__")] {
+        for (core, on, off) in
+            [("on_cube", "__DAV_CUBE__", "__DAV_VEC__"), ("on_vector", "__DAV_VEC__", "__DAV_CUBE__")]
+        {
             write!(text, "#undef {off}\n#ifndef {on}\n#define {on}\n#endif\nnamespace {core} {{\n{code}}}\n").unwrap();
         }
         text += "#define __DAV_CUBE__\n";
@@ -470,7 +472,8 @@ fn samples_give_what_they_must() {
     };
     // Another part of all cases each day, beside those that together have everything.
     let day = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() / 86_400;
-    let turn = std::env::var("TESSERA_EMIT_TURN").ok().and_then(|turn| turn.parse().ok()).unwrap_or(day) as usize % TURNS;
+    let turn =
+        std::env::var("TESSERA_EMIT_TURN").ok().and_then(|turn| turn.parse().ok()).unwrap_or(day) as usize % TURNS;
     let rotating = || {
         let all = cases::SETS.into_iter().flat_map(|set| cases::of(set, "legal").unwrap()).enumerate();
         all.filter(|(n, _)| n % TURNS == turn).map(|(_, case)| case).collect::<Vec<_>>()
@@ -510,7 +513,10 @@ fn example_programs_give_what_the_simulator_gives() {
     }
     let given = std::env::var_os("TESSERA_EMIT_PROGRAMS").map(PathBuf::from);
     let root = support::root().join("../../examples");
-    let folders = given.clone().map_or_else(|| vec![root.clone(), root.join("sync"), root.join("origins")], |dir| vec![dir]);
+    let folders = given.clone().map_or_else(
+        || vec![root.clone(), root.join("sync"), root.join("origins"), root.join("../crates/emit/tests/golden")],
+        |dir| vec![dir],
+    );
     let mut cases = Vec::new();
     for file in folders.iter().filter(|dir| dir.is_dir()).flat_map(|dir| files(dir)) {
         if file.extension().is_some_and(|e| e == "pto") {
