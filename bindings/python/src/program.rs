@@ -105,6 +105,25 @@ impl Program {
         done.map(|outputs| (kernel, outputs)).map_err(|e| self.raise(py, &e))
     }
 
+    /// The errors in the order of the pipes of a run, in sentences; a program whose order cannot be wrong is not run.
+    pub fn judged(
+        &self,
+        py: Python<'_>,
+        kernel: &tessera::Kernel,
+        blocks: i64,
+        inputs: &Bound<'_, PyDict>,
+    ) -> PyResult<Vec<String>> {
+        if !kernel.orders_pipes(None) {
+            return Ok(Vec::new());
+        }
+        let bindings = given::inputs(kernel, given::blocks(py, blocks)?, Some(inputs), None)?;
+        let job = kernel.clone();
+        let report =
+            stoppable(py, move |progress| job.execute_judged(Bindings { progress: Some(progress), ..bindings }).1)?;
+        let errors = report.into_iter().flat_map(|report| report.diagnostics).filter(|d| d.is_error());
+        Ok(errors.map(|d| format!("{}: {}", d.rule, d.message)).collect())
+    }
+
     pub fn source(&self) -> &Source {
         &self.source
     }

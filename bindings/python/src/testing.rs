@@ -14,7 +14,7 @@ use tessera::{Kernel, Literal};
 
 /// Runs a kernel and compares its outputs: the result, and a text about what differs.
 #[pyfunction]
-#[pyo3(signature = (program, profile, entry, blocks, inputs, expected, atol, rtol, ulp))]
+#[pyo3(signature = (program, profile, entry, blocks, inputs, expected, atol, rtol, ulp, races))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of `assert_kernel`")]
 pub fn compare_kernel<'py>(
     py: Python<'py>,
@@ -27,11 +27,13 @@ pub fn compare_kernel<'py>(
     atol: Option<f64>,
     rtol: Option<f64>,
     ulp: Option<u64>,
+    races: bool,
 ) -> PyResult<(Bound<'py, PyAny>, Option<String>)> {
     let program = program.get();
     let tolerance = Tolerance { atol, rtol, ulp };
     let names: Vec<String> = expected.keys().iter().map(|name| name.extract()).collect::<PyResult<_>>()?;
     let (kernel, outputs) = program.outputs(py, profile, entry, blocks, &names, Some(inputs), None)?;
+    let order = if races { program.judged(py, &kernel, blocks, inputs)? } else { Vec::new() };
     let mut wrong = Vec::new();
     for (name, (_, want)) in names.iter().zip(expected.iter()) {
         let failed = |error: tessera::Error| about(py, name, &error);
@@ -56,6 +58,7 @@ pub fn compare_kernel<'py>(
             wrong.push(places.report(name, value, &found));
         }
     }
+    wrong.extend(order);
     let text =
         (!wrong.is_empty()).then(|| format!("{} on {}\n{}", program.source().name, kernel.profile(), wrong.join("\n")));
     Ok((result(py, program, &kernel, outputs)?, text))

@@ -26,8 +26,9 @@ pub trait Tiles<'a>: Analysis<'a> {
             text @ (Text::MakeView | Text::Partition | Text::AddPtr) => self.derive_view(op, text),
             Text::Address(_) => self.pointer_to(op),
             Text::Dim => self.view_number(op, opcode),
+            Text::Extents(axes) => self.valid_extents(op, axes),
             Text::Attributes | Text::Value => self.configure(op, opcode),
-            Text::Print | Text::Ignored | Text::AsWritten | Text::Hint(_) => {}
+            Text::Print | Text::Ignored | Text::AsWritten | Text::Hint(_) | Text::Meet => {}
             Text::Number | Text::Pipe(_) => self.set_unknown(op),
             Text::LoadScalar | Text::StoreScalar | Text::Forms | Text::Subset | Text::Slot => return false,
         }
@@ -119,6 +120,21 @@ pub trait Tiles<'a>: Analysis<'a> {
         };
         self.bind(id, &at);
         self.state_mut().set_all(&op.results, [Val::Tile(id)]);
+    }
+
+    /// The valid extents of a tile at this moment, as far as they are known.
+    fn valid_extents(&mut self, op: &Op, axes: &[usize]) {
+        let tile = op.operands.first().and_then(|o| self.state().tile(o.arg));
+        let valid = tile.map(|id| self.state().objects[id].valid);
+        for (axis, result) in axes.iter().zip(&op.results) {
+            let known = valid.and_then(|valid| valid.get(*axis).copied());
+            let number = match known {
+                Some(Ext::Known(n)) => i64::try_from(n).ok().map(|n| self.constant(n)),
+                _ => None,
+            };
+            let number = number.unwrap_or_else(|| self.unknown());
+            self.state_mut().set(*result, Val::Scalar(number));
+        }
     }
 
     /// Sets valid extents that the type leaves open.

@@ -8,10 +8,13 @@
 //! - SSA or assembly to DPS: a result becomes an allocated tile. `init(%old)` becomes `outs(%old)` where nothing else
 //!   needs the old contents.
 
+mod assembler;
 mod events;
 mod to_dps;
 mod to_ssa;
 mod writes;
+
+pub use assembler::convert_for_assembler;
 
 use crate::Parsed;
 use crate::print::print_with;
@@ -40,6 +43,11 @@ pub fn convert(parsed: &Parsed, to: TextForm) -> String {
 
 /// The same in a version of the text; without one in the program's own.
 pub fn convert_as(parsed: &Parsed, to: TextForm, dialect: Option<Dialect>) -> String {
+    print_with(&converted(parsed, to), &parsed.trivia, dialect)
+}
+
+/// The program in another form.
+fn converted(parsed: &Parsed, to: TextForm) -> Module {
     let mut module = parsed.module.clone();
     for func in std::mem::take(&mut module.funcs) {
         let mut convert = Convert::new(&mut module, func, to);
@@ -50,7 +58,7 @@ pub fn convert_as(parsed: &Parsed, to: TextForm, dialect: Option<Dialect>) -> St
         let func = convert.finish();
         module.funcs.push(func);
     }
-    print_with(&module, &parsed.trivia, dialect)
+    module
 }
 
 /// One function on its way to another form.

@@ -20,7 +20,7 @@ mod types;
 pub mod vocabulary;
 mod words;
 
-pub use convert::{convert, convert_as};
+pub use convert::{convert, convert_as, convert_for_assembler};
 pub use dialect::Mark;
 pub use lex::{Tok, Token};
 pub use migrate::{migrate, undecided};
@@ -111,6 +111,10 @@ pub fn parse_bytes_as(bytes: &[u8], profile: Option<Profile>, dialect: Option<&s
         let what = "the file is bytecode of the assembler (it begins with PTOBC), which has no published format";
         let found = Diagnostic::error("syntax-encoding", what);
         return refuse("".into(), found.help("give the text that it was made of, or let the assembler print it"));
+    }
+    if bytes.starts_with(b"\x7fELF") {
+        let what = "the file is an object that was compiled for a machine (it begins with ELF), and no text";
+        return refuse("".into(), Diagnostic::error("syntax-encoding", what).help("give the text that it was made of"));
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => parse_as(text.into(), profile, dialect),

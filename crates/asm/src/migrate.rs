@@ -66,7 +66,7 @@ pub fn undecided(parsed: &Parsed) -> Vec<Diagnostic> {
 }
 
 /// Tiles that were bound to storage one level lower become tiles of their own, or other shapes of one (isa/today.md 1.4).
-fn without_memrefs(module: &Module, func: &mut Func) {
+pub(crate) fn without_memrefs(module: &Module, func: &mut Func) {
     let is_bind = |func: &Func, id: OpId| matches!(func.op(id).kind, OpKind::Pto(Opcode::BindTile, _));
     let binds: Vec<OpId> = (0..func.ops.len() as u32).map(OpId).filter(|id| is_bind(func, *id)).collect();
     if binds.is_empty() {

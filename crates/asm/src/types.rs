@@ -85,7 +85,8 @@ fn fault_of<T>(rule: &'static str, piece: Piece<'_>, what: impl Into<String>, he
 pub(crate) type Aliases<'a> = &'a dyn Fn(&str) -> Option<Type>;
 
 pub(crate) const TYPE_NAMES: &str = "!pto.tile !pto.tile_buf !pto.conv_tile !pto.multi_tile_buf !pto.ptr !pto.tensor_view \
-    !pto.partition_tensor_view !pto.event memref index i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 f16 bf16 f32";
+    !pto.partition_tensor_view !pto.event !pto.hif8 !pto.f8E8M0 !pto.f4E2M1x2 !pto.f4E1M2x2 \
+    memref index i1 i8 i16 i32 i64 ui8 ui16 ui32 ui64 f16 bf16 f32";
 
 /// A type. `fields` receives the places of a tile's fields.
 pub(crate) fn parse(piece: Piece<'_>, aliases: Aliases<'_>, fields: &mut Fields) -> Res<Type> {

@@ -1,8 +1,8 @@
 //! The words of the language, for tools that complete them.
 
 use crate::types::{FIELDS, Field, TYPE_NAMES};
-use tessera_ir::Core;
 use tessera_ir::cores::KERNEL_KIND;
+use tessera_ir::{Core, Dialect};
 use tessera_isa::elem::Elem;
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, Compact, Loc, SLayout};
@@ -28,7 +28,10 @@ pub fn attributes(of: &str) -> Vec<(&'static str, Vec<String>)> {
         "func.func" => ("pto.entry", Vec::new()),
         _ => return Vec::new(),
     };
-    vec![first, ("pto.sync", quoted(&["manual", "auto"])), (KERNEL_KIND, kinds)]
+    let versions: Vec<&str> = Dialect::ALL.iter().map(|version| version.name()).collect();
+    let version = (of == "module").then(|| ("pto.dialect", quoted(&versions)));
+    let others = [("pto.sync", quoted(&["manual", "auto"])), (KERNEL_KIND, kinds)];
+    std::iter::once(first).chain(version).chain(others).collect()
 }
 
 /// The fields of a tile type, each with the words that it can have; numbers are not listed.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The files of `tests/rules`.
-pub const FILES: [&str; 27] = [
+pub const FILES: &[&str] = &[
     include_str!("../tests/rules/alive.pto"),
     include_str!("../tests/rules/compute.pto"),
     include_str!("../tests/rules/conversion.pto"),
     include_str!("../tests/rules/cores.pto"),
+    include_str!("../tests/rules/dialect.pto"),
     include_str!("../tests/rules/fixpipe.pto"),
     include_str!("../tests/rules/global.pto"),
     include_str!("../tests/rules/irregular.pto"),
@@ -24,6 +25,7 @@ pub const FILES: [&str; 27] = [
     include_str!("../tests/rules/tinterleave.pto"),
     include_str!("../tests/rules/tmov.pto"),
     include_str!("../tests/rules/today.pto"),
+    include_str!("../tests/rules/today_rows.pto"),
     include_str!("../tests/rules/tpack.pto"),
     include_str!("../tests/rules/transfer.pto"),
     include_str!("../tests/rules/treshape.pto"),

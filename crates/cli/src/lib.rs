@@ -17,6 +17,7 @@ pub mod policy;
 pub mod process;
 pub mod progress;
 pub mod render;
+mod server;
 pub mod session;
 pub mod settings;
 pub mod source;

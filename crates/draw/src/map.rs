@@ -99,6 +99,11 @@ impl Picture<'_> {
         for (i, row) in memory.rows.iter().enumerate() {
             self.tile(&scale, row, i);
         }
+        // Labels and overlaps lie above all boxes, so that none hides them.
+        memory.rows.iter().for_each(|row| self.label(&scale, row));
+        for (n, row) in memory.rows.iter().enumerate() {
+            memory.rows[n + 1..].iter().for_each(|other| self.overlap(&scale, row, other));
+        }
         if let Some(capacity) = memory.capacity.filter(|c| *c <= scale.bytes) {
             let (y, right) = (scale.y(capacity), WIDTH - RIGHT);
             self.svg.line(format_args!(
@@ -151,6 +156,15 @@ impl Picture<'_> {
         self.svg.line(format_args!(
             r#"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" rx="2" fill="{fill}" stroke="{border}"><title>{hint}</title></rect>"#
         ));
+    }
+
+    /// The name of a tile in its box, with its size where there is room.
+    fn label(&mut self, scale: &Scale, row: &Row) {
+        let Row { name, slot, .. } = row;
+        let (Slot { addr, bytes, start, end, .. }, limit) = (*slot, slot.limit());
+        let (x, x2) = (scale.x(start), scale.x(end.saturating_add(1)));
+        let (y, y2) = (scale.y(limit), scale.y(addr));
+        let (w, h) = ((x2 - x).max(1.5), (y2 - y).max(1.0));
         if h < 13.0 {
             return;
         }
@@ -169,6 +183,27 @@ impl Picture<'_> {
         }
         let class = if row.is_manual { PLAIN } else { LABEL };
         self.text(x + w / 2.0, y + h / 2.0 + 4.0, class, "middle", &label);
+    }
+
+    /// Marks the bytes that two tiles with addresses share while both are alive.
+    fn overlap(&mut self, scale: &Scale, a: &Row, b: &Row) {
+        let (from, to) = (a.slot.addr.max(b.slot.addr), a.slot.limit().min(b.slot.limit()));
+        let (start, end) = (a.slot.start.max(b.slot.start), a.slot.end.min(b.slot.end));
+        // One that begins where the other ends takes over its place.
+        if !(a.is_manual && b.is_manual) || from >= to || start >= end {
+            return;
+        }
+        let (x, x2) = (scale.x(start), scale.x(end.saturating_add(1)));
+        let (y, y2) = (scale.y(to), scale.y(from));
+        let (w, h) = ((x2 - x).max(1.5), (y2 - y).max(2.0));
+        let hint = escape(&format!("{} and {} are both alive in {from:#x}…{to:#x}", a.name, b.name));
+        self.svg.line(format_args!(
+            r##"<rect x="{x:.1}" y="{y:.1}" width="{w:.1}" height="{h:.1}" fill="#d33b4d" fill-opacity="0.35" stroke="#d33b4d" stroke-width="2"><title>{hint}</title></rect>"##
+        ));
+        let label = "overlap";
+        if width(label) + 8.0 <= w {
+            self.text(x + w / 2.0, y - 4.0, PLAIN, "middle", label);
+        }
     }
 
     /// A narrow box has its name written upward, if it is high enough.

@@ -1,5 +1,6 @@
 //! The parts of a program around the instructions: tiles, views, pointers, numbers of the block.
 
+use crate::cannot;
 use crate::{Emitted, Emitter, words};
 use tessera_ir::{Op, OpId, ValueId};
 use tessera_isa::ops::{Form, Opcode, Role, Text};
@@ -40,6 +41,14 @@ impl Emitter<'_> {
             Text::Ignored if matches!(opcode.info().sem, Sem::Traps) => {
                 self.line("trap();");
                 Ok(())
+            }
+            Text::Extents([axis]) => {
+                let (tile, ty) = (self.tile(op, Role::Tile)?, words::scalar_type(self.result_type(op)?, op.span)?);
+                let call = if *axis == 0 { "GetValidRow" } else { "GetValidCol" };
+                self.define(op, format!("static_cast<{ty}>({tile}.{call}())"))
+            }
+            Text::Extents(_) => {
+                Err(cannot(op.span, format!("pto.{opcode}"), "use tile_valid_rows and tile_valid_cols"))
             }
             Text::Ignored => Ok(()),
             _ if matches!(opcode.info().sem, Sem::Prints) => {

@@ -66,6 +66,9 @@ impl Emitter<'_> {
                 self.line("pipe_barrier(PIPE_ALL);");
                 self.line("dsb(DSB_DDR);");
             }
+            Some(Order::Meet) => {
+                return Err(cannot(op.span, "pto.syncall", "split the kernel where its cores meet"));
+            }
             // Hints on cache lines, and the address of the flags between cores.
             Some(Order::Nothing) => self.hint(op, opcode)?,
             None => {}

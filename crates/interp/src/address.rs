@@ -1,6 +1,6 @@
 //! Addresses as values: pointers into tiles, casts of pointers, extents of views, prints and traps (isa/structure.md 7).
 
-use super::code::{Address, Int, Scalar, Var};
+use super::code::{Address, Int, IntSlot, Scalar, TileSlot, Var};
 use super::step::Exec;
 use super::{Printed, PrintedValue};
 use smallvec::SmallVec;
@@ -67,6 +67,19 @@ impl Exec<'_> {
             bound: pointer.bound.map(scaled),
             ..pointer.clone()
         })
+    }
+
+    /// `get_validshape`: the valid extents of this moment.
+    pub fn valid_extents(&mut self, tile: TileSlot, to: &[(usize, IntSlot)]) -> Result<(), Failure> {
+        let valid = self.engine.object(self.object_of(tile))?.valid;
+        for (axis, slot) in to {
+            let Some(extent) = valid.get(*axis).copied().flatten() else {
+                let what = "a valid extent of the tile is asked for before it is set";
+                return Err(failure("valid-unset", what, "set it with set_validshape first"));
+            };
+            self.set(*slot, extent as i64);
+        }
+        Ok(())
     }
 
     /// `get_tensor_view_dim` and `get_tensor_view_stride`.

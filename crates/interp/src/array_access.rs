@@ -84,6 +84,10 @@ impl PointerUses {
                         self.touches.extend(pop.global.map(|slot| (slot, ArrayAccess::READS_AND_WRITES)))
                     }
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
+                    CoreSyncOp::Meet(meeting) => {
+                        let word = meeting.word.as_ref();
+                        self.touches.extend(word.map(|(access, _)| (access.pointer, ArrayAccess::READS_AND_WRITES)))
+                    }
                 },
                 Code::Micro(op) => {
                     // The first operand of a transfer is its source; a store may combine with the old contents.
@@ -113,6 +117,10 @@ impl PointerUses {
     }
 
     fn site(&mut self, number: usize, program: &Program) {
+        for (role, slot) in program.sites.get(number).into_iter().flat_map(|site| &site.views) {
+            let is_read = *role == Role::IdxView;
+            self.touches.push((*slot, if is_read { ArrayAccess::READS } else { ArrayAccess::WRITES }));
+        }
         let Some((site, slot)) = program.sites.get(number).and_then(|site| Some((site, site.global?))) else { return };
         let what = match site.inst.op.effect(site.inst.form, Role::Global) {
             Effect::Read => ArrayAccess::READS,

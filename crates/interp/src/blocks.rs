@@ -69,7 +69,9 @@ pub fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
     let threads = threads.clamp(1, blocks as usize);
     let (left, overlaps) = match blocks {
         1 => (vec![alone(run, &cx, &mut buffers)], Vec::new()),
-        _ if grid_barrier::is_met(run.func, run.profile) => grid_barrier::run(run, &cx, &mut buffers, blocks, threads),
+        _ if grid_barrier::is_met(run.module, run.func, run.profile) => {
+            grid_barrier::run(run, &cx, &mut buffers, blocks, threads)
+        }
         _ => together(run, &cx, &mut buffers, threads),
     };
     Ok(outcome(run, buffers, left, overlaps))

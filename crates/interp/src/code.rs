@@ -1,5 +1,6 @@
 //! A function compiled for execution: a tree of operations whose operands are slots.
 
+use super::cores::Group;
 use super::micro::{MicroOp, MicroSupport, chip_space};
 use smallvec::SmallVec;
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
@@ -172,7 +173,7 @@ pub struct ViewNumber {
 }
 
 /// One element of global memory.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Access {
     pub pointer: GlobalSlot,
     pub index: Int,
@@ -240,6 +241,8 @@ pub struct Push {
     /// `gm_slot_buffer`.
     pub global: Option<GlobalSlot>,
     pub cache: usize,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
 }
 
 #[derive(Debug)]
@@ -255,6 +258,8 @@ pub struct Pop {
     /// Tiles that may be views of a popped one.
     pub views: Vec<TileId>,
     pub cache: usize,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
 }
 
 #[derive(Debug)]
@@ -263,8 +268,18 @@ pub enum CoreSyncOp {
     Pop(Pop),
     Free { channel: usize },
     // `sync.set` and `sync.wait`.
-    Give { id: Int, mode: i128 },
-    Take { id: Int },
+    Give { id: Int, mode: i128, is_wide: bool },
+    Take { id: Int, crosses: bool, is_wide: bool },
+    // `syncall`.
+    Meet(Meeting),
+}
+
+/// A meeting of cores, with the word that counts them and how many take part, where they are given.
+#[derive(Debug)]
+pub struct Meeting {
+    pub group: Group,
+    pub word: Option<(Access, IntSlot)>,
+    pub wanted: Option<Int>,
 }
 
 /// The operations around the instructions.
@@ -284,38 +299,75 @@ pub enum Support {
     Fresh(Box<[TileId]>),
     Alloc(Alloc),
     // TASSIGN; a result is the same tile.
-    Assign { tile: TileSlot, addr: Int, result: Option<TileSlot> },
-    SetValid { tile: TileSlot, valid: [Option<Int>; 2] },
+    Assign {
+        tile: TileSlot,
+        addr: Int,
+        result: Option<TileSlot>,
+    },
+    SetValid {
+        tile: TileSlot,
+        valid: [Option<Int>; 2],
+    },
     Window(Window),
     MakeView(MakeView),
     Partition(MakeView),
-    AddPtr { src: GlobalSlot, dst: GlobalSlot, by: Int, is_pointer: bool },
+    AddPtr {
+        src: GlobalSlot,
+        dst: GlobalSlot,
+        by: Int,
+        is_pointer: bool,
+    },
     Address(Address),
     ViewNumber(ViewNumber),
-    PrintText { format: Box<str>, values: Vec<Scalar> },
+    /// Valid extents of a tile, by axis.
+    Extents(TileSlot, Vec<(usize, IntSlot)>),
+    PrintText {
+        format: Box<str>,
+        values: Vec<Scalar>,
+    },
     Trap,
     LoadScalar(Access, IntSlot),
     StoreScalar(Access, Int),
     // TGETVAL.
     Get(GetElement),
     // `dense<[…]>`: the vector and its numbers, one after the other.
-    Dense { object: TileId, slot: TileSlot, bytes: Vec<u8> },
+    Dense {
+        object: TileId,
+        slot: TileSlot,
+        bytes: Vec<u8>,
+    },
     // SETFMATRIX: attributes stay until they are set again.
     Configure(Box<Attrs>),
     // SET_IMG2COL_PADDING, with the value as an operand or as an attribute.
-    PadValue { scalar: Option<Scalar>, attr: Option<Number> },
+    PadValue {
+        scalar: Option<Scalar>,
+        attr: Option<Number>,
+    },
     BlockIndex(IntSlot),
     BlockCount(IntSlot),
     Print(TileSlot),
     // An instruction outside the table.
     Refuse(&'static str),
     // `declare_tile`: a tile without storage.
-    Declare { object: TileId, slot: TileSlot },
+    Declare {
+        object: TileId,
+        slot: TileSlot,
+    },
     // A rule that is broken here.
     Fault(&'static str, String),
     // An id out of an array of them, or into one.
-    GetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, to: IntSlot },
-    SetId { ids: (IntSlot, u32), shape: StackSlots, places: Vec<Int>, id: Int },
+    GetId {
+        ids: (IntSlot, u32),
+        shape: StackSlots,
+        places: Vec<Int>,
+        to: IntSlot,
+    },
+    SetId {
+        ids: (IntSlot, u32),
+        shape: StackSlots,
+        places: Vec<Int>,
+        id: Int,
+    },
     // A new array, whose elements are not defined.
     NewIds(IntSlot, u32),
     // Vecscopes, and pointers on the chip of a micro program.
@@ -334,6 +386,8 @@ pub struct InstTemplate {
     pub tiles: Vec<(Role, TileSlot)>,
     pub scalars: Vec<(Role, Scalar)>,
     pub global: Option<GlobalSlot>,
+    /// Further views, of indices and of scratch.
+    pub views: Vec<(Role, GlobalSlot)>,
     /// The results: their slots and objects.
     pub results: Vec<(TileSlot, TileId)>,
     /// The old contents of the result.
@@ -451,6 +505,12 @@ impl Program {
     /// The slot of a value that is a tile.
     pub fn tile(&self, value: ValueId) -> Option<TileSlot> {
         self.vars.get(value.index())?.tile()
+    }
+
+    /// A slot for a number of no value.
+    pub fn temporary(&mut self) -> IntSlot {
+        self.ints += 1;
+        IntSlot(self.ints as u32 - 1)
     }
 
     /// A new slot for a value of this type.

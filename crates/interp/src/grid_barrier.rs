@@ -1,22 +1,25 @@
-//! Blocks that meet (sync.md 5, `ffts_mode` 0): then all of them run at the same time, and where they meet their writes are
+//! Blocks that meet (sync.md 5, `ffts_mode` 0; isa/comm.md 7): then all of them run at the same time, and where they meet their writes are
 //! put together in increasing block number, and all see them (isa/structure.md 4).
 
 use super::Run;
 use super::block_merge::BlockMerge;
 use super::blocks::{self, BlockResult, Buffer, left_by};
-use super::cores::Cores;
+use super::cores::{Cores, Group, complete};
 use super::step::Context;
-use tessera_ir::Func;
+use tessera_ir::{Func, Module};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::ops::AttrName;
+use tessera_isa::ops::{Opcode, Order};
 use tessera_isa::profile::Profile;
 use tessera_kernels::memory::{ArrayAccess, Memories, Memory};
 use tessera_kernels::{Failure, MemoryId, failure, internal_error};
 
 /// Whether blocks of the function may meet at a grid barrier.
-pub(super) fn is_met(func: &Func, profile: Profile) -> bool {
-    let meets = |op: &tessera_ir::Op| op.token().is_some() && op.known_attrs().int(AttrName::FftsMode) == Some(0);
-    profile == Profile::A2a3 && func.ops.iter().any(meets)
+pub(super) fn is_met(module: &Module, func: &Func, profile: Profile) -> bool {
+    func.ops.iter().any(|op| {
+        let mode =
+            op.opcode().map_or(2, |opcode| opcode.ffts_mode(op.is_wide_token(module, profile), op.known_attrs()));
+        op.token().is_some() && mode == 0 || op.opcode().and_then(Opcode::order) == Some(Order::Meet)
+    })
 }
 
 /// All blocks, each until it waits for others; then they meet, and go on.
@@ -120,6 +123,9 @@ fn meet(all: &mut [Cores<'_>]) -> bool {
                 all.iter_mut().filter_map(Cores::links).for_each(|links| links.met_all(kind, id));
             }
         }
+    }
+    for group in Group::ALL {
+        any |= complete(&mut all.iter_mut().filter_map(Cores::links).collect::<Vec<_>>(), group);
     }
     any
 }

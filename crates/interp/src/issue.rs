@@ -62,6 +62,9 @@ impl Exec<'_> {
         self.settle()?;
         self.engine.issued += 1;
         self.begin_tiles(site)?;
+        if let (false, Some(watch)) = (site.views.is_empty(), &mut self.watch) {
+            watch.undecide(format!("indices in global memory decide what {} does", site.inst.op.title()));
+        }
         if self.watch.is_some() {
             self.watch_view(site)?;
             self.watch_decisions(site);
@@ -121,6 +124,7 @@ impl Exec<'_> {
             let memory = buffer.and_then(|id| Some((id.as_buffer()?, self.engine.memories.get_mut(id)?)));
             memory.into_iter().for_each(|(array, memory)| merge.combine_early(self.block, array, memory));
         }
+        self.undefine_scratch(site)?;
         self.end_tiles(site)?;
         if self.trace.is_some() {
             self.trace_line(site);
@@ -138,6 +142,9 @@ impl Exec<'_> {
         if site.only_tiles && self.engine.caches.get(index).is_some_and(|c| c.epoch == epoch) {
             // No tile has changed since the last time.
             return Ok(());
+        }
+        if !site.views.is_empty() {
+            self.indices = self.read_indices(site)?;
         }
         self.make_key(site);
         let view = site.global.map(|slot| &self.globals[slot.index()]);
@@ -185,6 +192,12 @@ impl Exec<'_> {
         if site.is_configured {
             key.0.extend(self.engine.config.bits());
         }
+        for (_, slot) in &site.views {
+            let view = self.global(*slot);
+            key.view(view, view.elements(&self.engine.memories));
+            key.push(view.offset as u64);
+        }
+        key.0.extend(&self.indices[..if site.views.is_empty() { 0 } else { self.indices.len() }]);
         self.engine.key = key;
     }
 
@@ -196,6 +209,13 @@ impl Exec<'_> {
             ty: s.ty,
             value: Some(s.number(self.int(s.int))),
         }));
+        for (role, slot) in &site.views {
+            let view = self.global(*slot);
+            inst.views.push((*role, view.arg(view.elements(&self.engine.memories))));
+        }
+        if !site.views.is_empty() {
+            inst.indices = Some(self.indices.clone().into_boxed_slice());
+        }
         self.engine.instruction(inst, site.tiles.iter().map(|(role, slot)| (*role, self.object_of(*slot))), view)
     }
 
@@ -215,6 +235,7 @@ impl Exec<'_> {
         let view = site.global.map(|slot| self.global(slot).clone());
         let inst = self.inst(site, view.as_ref())?;
         self.legal(site.at, &inst)?;
+        self.look_up(&inst)?;
         let compiled = self.engine.lowered(&inst, view.as_ref().map(|v| v.buffer))?;
         // The old contents are those of the first destination; what follows it is written wholly.
         let init = match (site.init, site.tiles.iter().find(|(role, _)| role.is_dst())) {

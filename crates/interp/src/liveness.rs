@@ -145,7 +145,10 @@ impl<'a> Liveness<'a> {
                 Code::CoreSyncOp(_, meet) => match &**meet {
                     CoreSyncOp::Push(push) => lose(self, push.src),
                     CoreSyncOp::Pop(pop) => lose(self, pop.to),
-                    CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
+                    CoreSyncOp::Free { .. }
+                    | CoreSyncOp::Give { .. }
+                    | CoreSyncOp::Take { .. }
+                    | CoreSyncOp::Meet(_) => {}
                 },
                 Code::Support(_, support) => match &**support {
                     Support::Assign { tile, result, .. } => {

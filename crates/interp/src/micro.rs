@@ -2,6 +2,7 @@
 //! on the chip as byte addresses.
 
 use super::code::{GlobalSlot, Int, IntSlot, MicroSlot, TileSlot};
+use super::micro_fast::FastOp;
 use super::step::Exec;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -35,6 +36,8 @@ pub struct MicroOp {
     pub result_types: SmallVec<[Ty; 2]>,
     pub args: SmallVec<[MicroVar; 8]>,
     pub results: SmallVec<[MicroVar; 2]>,
+    /// What was prepared when the program was compiled.
+    pub fast: Option<FastOp>,
 }
 
 /// One element of a memory on the chip.
@@ -116,6 +119,8 @@ pub fn loc_of(space: Space) -> Option<Loc> {
         Space::L0c => Loc::Acc,
         Space::Bt => Loc::Bias,
         Space::Fb => Loc::Scaling,
+        Space::ScalesA => Loc::ScaleLeft,
+        Space::ScalesB => Loc::ScaleRight,
         Space::Gm | Space::AnySpace => return None,
     })
 }
@@ -231,6 +236,31 @@ impl Memory for View<'_> {
     }
 
     fn copy(&mut self, from: (Place, u64), to: (Place, u64), len: u64) -> Result<(), Failure> {
+        if self.touched.is_none() {
+            let (source, target) = (self.id(from.0), self.id(to.0));
+            let size = to.0.space.size().unwrap_or(0).max(to.1.saturating_add(len));
+            self.memories.reserve(target, size)?;
+            let len = len as usize;
+            if source != target && self.is_defined(source, from.1, len) {
+                let both = self.memories.list_mut().get_disjoint_mut([source.index(), target.index()]);
+                let (start, end) = (to.1 as usize, to.1 as usize + len);
+                if let Ok([source, target]) = both
+                    && let (Some(read), Some(written)) = (
+                        source.bytes().get(from.1 as usize..from.1 as usize + len),
+                        target.as_mut().get_mut(start..end),
+                    )
+                {
+                    written.copy_from_slice(read);
+                    if !target.defined().has_all(start, len) {
+                        target.defined_mut().insert(start, len);
+                    }
+                    if to.0.space == Space::Gm {
+                        target.note_written(start, len);
+                    }
+                    return Ok(());
+                }
+            }
+        }
         if let Some(bytes) = self.bytes(from.0, from.1, len as usize).map(<[u8]>::to_vec) {
             self.write(to.0, to.1, &bytes, true);
             return Ok(());
@@ -269,6 +299,13 @@ impl Memory for View<'_> {
 impl Exec<'_> {
     /// Runs one micro instruction.
     pub fn micro(&mut self, op: &MicroOp) -> Result<(), Failure> {
+        if let Some(fast) = &op.fast
+            && self.observer.is_none()
+            && self.watch.is_none()
+            && self.micro_fast(op, fast).is_some()
+        {
+            return Ok(());
+        }
         if self.watch.is_some() {
             let what = format!("{} is not followed back to where its bytes come from", op.call.name);
             return Err(failure("not-executable", what, "trace a program of tile instructions"));

@@ -59,6 +59,8 @@ pub struct Exec<'a> {
     pub ints: Vec<i64>,
     pub tiles: Vec<TileId>,
     pub globals: Vec<Global>,
+    /// The indices that the running instruction read out of global memory.
+    pub indices: Vec<u64>,
     /// Registers, masks, streams, and what micro instructions leave for others.
     pub micro: MicroState,
     /// The log of the running vecscope, if an observer looks for races.
@@ -112,6 +114,7 @@ impl<'a> Exec<'a> {
             ints: vec![0; program.ints],
             tiles: vec![TileId::NONE; program.tiles],
             globals: vec![Global::default(); program.globals],
+            indices: Vec::new(),
             micro: MicroState::new(program.micros),
             scope_log: None,
             block: 0,
@@ -338,6 +341,7 @@ impl<'a> Exec<'a> {
             Support::AddPtr { src, dst, by, is_pointer } => self.add_pointer(*src, *dst, self.int(*by), *is_pointer)?,
             Support::Address(address) => self.address(address)?,
             Support::ViewNumber(view) => self.view_number(view)?,
+            Support::Extents(tile, to) => self.valid_extents(*tile, to)?,
             Support::PrintText { format, values } => self.print_text(at, format, values),
             Support::Trap => return Err(failure("trap", "the program stops itself here", "find out why it got here")),
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,

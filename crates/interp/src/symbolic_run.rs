@@ -13,7 +13,7 @@ const NOT_FOLLOWED: &str = "all blocks meet, and what goes between them is not f
 /// Runs a program and follows every byte; data that is not given is unknown.
 pub fn run(mut run: Run<'_>, mut watch: ProvenanceTracker) -> (Outcome, ProvenanceTracker) {
     let blocks = run.blocks.max(1);
-    if blocks > 1 && grid_barrier::is_met(run.func, run.profile) {
+    if blocks > 1 && grid_barrier::is_met(run.module, run.func, run.profile) {
         watch.undecide(NOT_FOLLOWED.into());
         return (Outcome::default(), watch);
     }

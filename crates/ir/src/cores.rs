@@ -1,8 +1,9 @@
 //! The cores that run functions and sections (isa/structure.md 4): kinds of functions, sections, and tokens between
 //! cores.
 
-use crate::{Arg, BlockId, Func, Op, OpKind};
-use tessera_isa::ops::{Order, Pipe, Role};
+use crate::{Arg, BlockId, Dialect, Func, Module, Op, OpKind};
+use tessera_isa::ops::{Opcode, Order, Pipe, Role};
+use tessera_isa::profile::Profile;
 pub use tessera_isa::sem::Core;
 use tessera_isa::sem::Sem;
 
@@ -42,6 +43,13 @@ impl Op {
         op
     }
 
+    /// Whether a token between cores is as on a2a3: one set gives a token to both vector cores, and a wait holds up the whole
+    /// core. So it is there, and from 0.60 on everywhere for `sync.set` and `sync.wait` (isa/today.md 8.3).
+    pub fn is_wide_token(&self, module: &Module, profile: Profile) -> bool {
+        let is_sync = matches!(self.opcode(), Some(Opcode::SyncSet | Opcode::SyncWait));
+        profile == Profile::A2a3 || is_sync && module.dialect.is_some_and(|dialect| dialect >= Dialect::V0_60)
+    }
+
     /// The pipe and the id of `sync.set` and `sync.wait`.
     pub fn token(&self) -> Option<(Pipe, Arg)> {
         let OpKind::Pto(opcode, _) = self.kind else { return None };
@@ -52,6 +60,13 @@ impl Op {
         let pipe = Pipe::ALL.iter().copied().find(|pipe| words.first().is_some_and(|w| w == pipe.cpp()))?;
         let written = words.get(1).and_then(|id| id.parse().ok()).map(Arg::Int);
         Some((pipe, written.or(self.operands.first().map(|o| o.arg))?))
+    }
+}
+
+impl Op {
+    /// Whether it is a token whose ids count modulo 16 on a vector core (micro/cube.md 8).
+    pub fn is_block_token(&self) -> bool {
+        matches!(self.opcode(), Some(Opcode::SetIntraBlock | Opcode::WaitIntraBlock))
     }
 }
 

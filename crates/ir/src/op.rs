@@ -2,6 +2,7 @@
 
 use crate::{BlockId, Func, LocId, Module, NameId, ValueId};
 use smallvec::SmallVec;
+use std::num::IntErrorKind;
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Span;
 use tessera_isa::inst::Attrs;
@@ -334,10 +335,19 @@ impl Op {
         self.operands.get(1..end).unwrap_or_default()
     }
 
+    /// Its name in messages and maps: that of a construct of the second table, else of its kind.
+    pub fn name(&self) -> &'static str {
+        if self.is_vecscope() { "vecscope" } else { self.kind.name() }
+    }
+
+    /// Whether it orders pipes, or computes ids of flags.
+    pub fn is_order(&self) -> bool {
+        self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual) || self.is_about_ids()
+    }
+
     /// Whether a process that reaches it synchronizes its pipes itself (sync.md 3).
     pub fn is_manual(&self) -> bool {
-        let order = self.opcode().and_then(Opcode::order).is_some_and(Order::is_manual);
-        order || matches!(self.kind, OpKind::Micro(_)) || self.is_about_ids()
+        self.is_order() || matches!(self.kind, OpKind::Micro(_))
     }
 
     /// The operand with this role.
@@ -348,6 +358,26 @@ impl Op {
     /// The values of all operands, in order, literals left out.
     pub fn values(&self) -> impl Iterator<Item = ValueId> {
         self.operands.iter().filter_map(|o| o.arg.value())
+    }
+
+    /// The id that an order operation names, where it is written and no operand.
+    pub fn written_id(&self, order: Order) -> Option<i64> {
+        let words = self.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
+        let word = match order {
+            // A number behind a computed id is the mode.
+            Order::Take | Order::Release if !self.operands.is_empty() => None,
+            Order::Take | Order::Release | Order::CoreSet | Order::CoreWait => words.get(1),
+            _ => words.get(2),
+        };
+        word.and_then(|w| match w.trim_start_matches("EVENT_ID").parse::<i64>() {
+            Ok(id) => Some(id),
+            // A number that is too large for one is out of range all the same.
+            Err(error) => match error.kind() {
+                IntErrorKind::PosOverflow => Some(i64::MAX),
+                IntErrorKind::NegOverflow => Some(i64::MIN),
+                _ => None,
+            },
+        })
     }
 
     /// The typed attributes.
@@ -402,6 +432,7 @@ impl Op {
         let info = op.form(form)?;
         let dsts = self.operands.iter().filter(|o| info.out_roles().any(|r| r == o.role)).count() + self.results.len();
         let lacks = |o: &&tessera_isa::ops::Operand| !o.optional && self.operand(o.role).is_none();
-        info.ins.iter().find(lacks).or_else(|| info.outs.get(dsts)).map(|o| o.role)
+        let unwritten = info.outs.iter().skip(dsts).find(|o| !o.optional);
+        info.ins.iter().find(lacks).or(unwritten).map(|o| o.role)
     }
 }

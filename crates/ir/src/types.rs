@@ -123,7 +123,7 @@ impl Type {
     /// Whether a value of this type can play this role.
     pub fn plays(&self, role: Role) -> bool {
         match (role, role.kind()) {
-            (Role::Global, _) => self.global_elem().is_some(),
+            (role, _) if role.is_view() => self.global_elem().is_some(),
             (_, Kind::Tile | Kind::Conv) => matches!(self, Type::Tile(_) | Type::Conv(_)),
             (_, Kind::Index) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(..))),
             (_, Kind::Quant) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(64, _))),

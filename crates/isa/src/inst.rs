@@ -316,7 +316,7 @@ impl GlobalArg {
     }
 
     /// Each dimension in the order in which an axis composes it, with the axis it belongs to (tile-model.md 7).
-    fn axes(&self) -> impl Iterator<Item = (bool, usize)> {
+    pub fn axes(&self) -> impl Iterator<Item = (bool, usize)> {
         let (n, tag) = (self.dims.len(), self.tag);
         (0..n).map(move |dim| {
             let is_row = match tag {
@@ -345,6 +345,10 @@ pub struct Inst {
     pub conv: Option<ConvType>,
     /// The view of TLOAD or TSTORE.
     pub global: Option<GlobalArg>,
+    /// Further views, by role (isa/today.md 6.7).
+    pub views: SmallVec<[(Role, GlobalArg); 1]>,
+    /// The indices that lie in global memory, row by row, once they are read.
+    pub indices: Option<Box<[u64]>>,
     /// Whether its destinations are results (SSA), which are always new values.
     pub makes_dst: bool,
     /// Whether the assembler finds scratch that is left out (isa/today.md 9).
@@ -355,6 +359,8 @@ impl Inst {
     /// An instruction without operands.
     pub fn new(op: Opcode, form: Form, profile: Profile) -> Self {
         let (tiles, scalars, attrs) = Default::default();
+        let views = SmallVec::new();
+        let (conv, global, indices) = Default::default();
         Inst {
             op,
             form,
@@ -362,8 +368,10 @@ impl Inst {
             tiles,
             scalars,
             attrs,
-            conv: None,
-            global: None,
+            conv,
+            global,
+            views,
+            indices,
             makes_dst: false,
             finds_scratch: false,
         }
@@ -377,6 +385,14 @@ impl Inst {
     /// The position of the tile operand with this role.
     pub fn tile_index(&self, role: Role) -> Option<usize> {
         self.tiles.iter().position(|t| t.role == role)
+    }
+
+    /// The view operand with this role.
+    pub fn view(&self, role: Role) -> Option<&GlobalArg> {
+        match role {
+            Role::Global => self.global.as_ref(),
+            _ => self.views.iter().find(|(r, _)| *r == role).map(|(_, view)| view),
+        }
     }
 
     /// The first source tile.

@@ -116,7 +116,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::RowOfValid, _) => "src has the valid rows of dst, and a column",
         (RuleKind::ColOfValid, _) => "src has the valid columns of dst, and a row",
         (RuleKind::RowExpandValid, _) => {
-            "one source has dst's valid region; the other has dst's valid rows, and is one DN column or ND blocks of 32 bytes (one ND column with src1Col = 1)"
+            "one source has dst's valid region; the other has dst's valid rows, and blocks of 32 bytes or one column (on a2a3 and a5 with src1Col = 1 or in a col_major tile)"
         }
         (RuleKind::ColExpandValid, _) => "one source has dst's valid region, the other its valid columns and a row",
         (RuleKind::ExpandColumn, _) => "src1Col is 1 or the valid columns of the broadcast operand",
@@ -246,6 +246,9 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::TableDense, _) => {
             "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
         }
+        (RuleKind::TableScratch, _) => {
+            "into Mat: elem has a dense view of dst's type with R·C elements for scratch, row has none"
+        }
         (RuleKind::TableAttr, _) => {
             "modes are words of isa/memory.md 5, and what is combined has a type of the row's list"
         }
@@ -285,6 +288,10 @@ static RULES: &[Rule] = rules! {
     Error ALL "tile-multi", "a multi-buffer tile has 2 to 16 slots without row_plus_one, and only alloc_multi_tile and multi_tile_get name it, with a slot that it has", "isa/today.md 5.2";
     Error A2A3 "tile-loc", "the location exists on the profile", "tile-model.md 2";
     Error ALL "tile-size", "one tile's footprint fits its memory (not on cpu), and no dimension or product exceeds 2^32", "tile-model.md 5";
+    // Meetings and reads ahead.
+    Error ALL "syncall-mode", "a meeting has operands in soft mode, and none in hard mode", "isa/comm.md 7";
+    Error ALL "syncall-workspace", "the workspace of a meeting is at least 16 i32 in global memory, whose first word is a multiple of the participants", "isa/comm.md 7";
+    Error ALL "async-view", "a view that is read ahead is dense, and has one dimension", "isa/today.md 6.9";
     // Levels (isa/today.md 9).
     Error ALL "level-addr", "level 3: every tile has an address; level 1, 2: none has", "isa/today.md 9";
     Error ALL "level-assign", "level 3: tassign, with the order left to the program; level 1, 2: no tassign", "isa/today.md 9";
@@ -457,6 +464,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "fifo-write", "a popped tile is not written", "isa/structure.md 6";
     Error ALL "fifo-use-after-free", "a popped tile is not used after its slot was freed (a2a3: after as many more pops as there are slots)", "isa/structure.md 6";
     Error CPU_A5 "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
+    Error NPU "fifo-flags", "the pipes of a function have at most 8 directions, each with two of 16 flags", "isa/today.md 7.1";
     Warning ALL "fifo-open", "both ends of a pipe are in the program", "isa/today.md 7.1";
     Error ALL "local-bounds", "an index lies inside the local array", "isa/today.md 4.3";
     Error ALL "struct-field", "the fields of a struct are scalars of 8 to 64 bits, or structs", "isa/today.md 4.3";

@@ -197,6 +197,29 @@ impl MapKernel {
         Ok(())
     }
 
+    /// The same on bytes that are apart: those of the result, and those of each argument that is elements. Returns whether it
+    /// ran: a nest without a kernel does not, and nothing is written then.
+    #[inline]
+    pub fn run_on(&self, dst: &mut [u8], args: [&[u8]; 2]) -> Result<bool, OutOfBounds> {
+        let n = self.nest.operands();
+        let Some(raw) = self.raw.filter(|_| n <= args.len() + 1) else { return Ok(false) };
+        OutOfBounds::check(self.spans[DST], 0, dst.len())?;
+        for k in 1..n {
+            OutOfBounds::check(self.spans[k], 0, args[k - 1].len())?;
+        }
+        let mut start = [dst.as_mut_ptr().wrapping_offset(self.nest.base[DST] as isize); OPERANDS];
+        for k in 0..ARGS {
+            start[k + 1] = match self.from[k] {
+                0 => self.scalars[k].as_ptr().cast_mut(),
+                from => args[from - 1].as_ptr().cast_mut().wrapping_offset(self.nest.base[from] as isize),
+            };
+        }
+        // SAFETY: every operand's span was checked against its bytes, which are borrowed until the end of this call, those of
+        // the result mutably, and so lie apart from the others; the level was clamped to what the machine has.
+        unsafe { self.rows(raw, &self.loops, 0, start) };
+        Ok(true)
+    }
+
     /// The same; elements that lie outside are left out.
     pub fn run_inside<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memories: &mut [M], at: [Place; OPERANDS]) {
         if self.run_at(memories, at).is_err() {

@@ -1,6 +1,6 @@
 //! One micro instruction in a program: what stands in its text, and how the row's operands are found in it.
 
-use crate::table::{Kind, Row};
+use crate::table::{Kind, Row, Sem, Space};
 use crate::types::Ty;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -114,6 +114,24 @@ impl Call {
         let usual = parts.next().unwrap_or_default();
         let own = parts.find_map(|part| part.strip_prefix(self.name).map(str::trim)).unwrap_or(usual);
         tessera_isa::ops::Pipe::ALL.iter().copied().find(|pipe| pipe.cpp().strip_prefix("PIPE_") == Some(own))
+    }
+
+    /// Whether an instruction outside of vecscopes writes behind its n-th operand; `None` where the operand is no
+    /// pointer to global memory of the row.
+    pub fn global(&self, n: usize) -> Option<bool> {
+        let is_pointer = |arg: &crate::table::Arg| matches!(arg.kind, Kind::Ptr(Space::Gm | Space::AnySpace));
+        match self.row.sem {
+            Sem::Dma(_) | Sem::Cube(_) => self.row.args.get(n).filter(|arg| is_pointer(arg)).map(|_| n > 0),
+            // The value that is stored comes first.
+            Sem::Device if self.items.first() == Some(&Item::Indexed) => (n == 0).then_some(false),
+            Sem::Device => (n == 1).then_some(true),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an instruction outside of vecscopes that does something on a pipe.
+    pub fn is_on_pipe(&self) -> bool {
+        matches!(self.row.sem, Sem::Dma(_) | Sem::Cube(_) | Sem::Sort(_))
     }
 
     /// The number of the operand that plays a role of the row: operands outside of groups come first in every text.

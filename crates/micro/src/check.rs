@@ -42,6 +42,8 @@ pub fn check(inst: &Inst<'_>, known: &[Known]) -> Vec<Diagnostic> {
         notes.push(*found);
     } else {
         notes.extend(memory::hardly_aligned(inst, known));
+        notes.extend(crate::cube::warnings(inst, known));
+        notes.extend(crate::dma::warnings(inst, known));
         notes.extend(odd_count(inst, known));
     }
     notes
@@ -76,8 +78,10 @@ fn odd_count(inst: &Inst<'_>, known: &[Known]) -> Option<Diagnostic> {
 /// The rules that types and words decide.
 fn types(inst: &Inst<'_>, known: &[Known], notes: &mut Vec<Diagnostic>) -> Result<(), Refusal> {
     // The control register's names share a row, and have their own operands.
-    if matches!(inst.call.row.sem, Sem::Unknown(_) | Sem::Register(Register::Control)) {
-        return Ok(());
+    match inst.call.row.sem {
+        Sem::Unknown(_) | Sem::Token | Sem::Device | Sem::Register(Register::Control) => return Ok(()),
+        Sem::Cube(_) => return crate::cube::types(inst, known),
+        _ => {}
     }
     counts(inst)?;
     spaces(inst)?;
@@ -102,7 +106,7 @@ fn is_load_or_store(inst: &Inst<'_>) -> bool {
     matches!(inst.call.row.sem, Sem::Load(_) | Sem::Store(_) | Sem::Predicate(_))
 }
 
-fn count_error(inst: &Inst<'_>, what: String) -> Refusal {
+pub(crate) fn count_error(inst: &Inst<'_>, what: String) -> Refusal {
     let what = format!("{}: {what}", inst.call.name);
     Box::new(Diagnostic::error("operand-count", what).help(format!("write {}", inst.call.row.text)))
 }
@@ -689,6 +693,7 @@ fn conversion(inst: &Inst<'_>, notes: &mut Vec<Diagnostic>) -> Result<(), Refusa
 pub fn values(inst: &Inst<'_>, known: &[Known]) -> Result<(), Refusal> {
     match inst.call.row.sem {
         Sem::Dma(_) => crate::dma::check(inst, known),
+        Sem::Cube(_) => crate::cube::values(inst, known),
         Sem::Sort(_) => crate::sort::check(inst, known),
         Sem::Load(_) | Sem::Store(_) => {
             memory::aligned(inst, known)?;

@@ -5,6 +5,7 @@ use crate::check::{self, Known, Refusal, broken};
 use crate::run::{Core, Issue, Place, Specials, Value, scalar_bits};
 use crate::table::{Dma, Sem, Space};
 use smallvec::SmallVec;
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::sem::Func;
 
@@ -57,13 +58,14 @@ impl Transfer {
         let (mut blocks, mut pad) = (None, None);
         let mut loops: SmallVec<[Loop; 4]> = SmallVec::new();
         let registers = |loops: &mut SmallVec<[Loop; 4]>, direction: usize| {
+            // By direction: to UB, out of it, into L1.
             for n in 0..2 {
                 let of = |k: usize| specials.map(|(s, _)| s.loops[direction][k]);
                 loops.push(Loop { count: of(n), src: of(2 + 2 * n), dst: of(3 + 2 * n) });
             }
         };
         let len = match dma {
-            Dma::GmUb | Dma::UbGm => {
+            Dma::GmUb | Dma::UbGm | Dma::GmL1 => {
                 let [count, src, dst] = burst?;
                 loops.push(Loop { count, src, dst });
                 for group in inst.call.groups("loop") {
@@ -72,12 +74,17 @@ impl Transfer {
                 }
                 named("len")
             }
-            Dma::CopyGmUb | Dma::CopyUbGm => {
+            Dma::CopyGmUb | Dma::CopyUbGm | Dma::CopyGmL1 => {
                 loops.push(Loop { count: named("n"), src: named("ss"), dst: named("ds") });
-                registers(&mut loops, usize::from(dma == Dma::CopyUbGm));
+                let direction = match dma {
+                    Dma::CopyUbGm => 1,
+                    Dma::CopyGmL1 => 2,
+                    _ => 0,
+                };
+                registers(&mut loops, direction);
                 named("len")
             }
-            Dma::UbUb | Dma::UbL1 | Dma::CopyBlocks => {
+            Dma::UbUb | Dma::UbL1 | Dma::CopyBlocks | Dma::L1Ub => {
                 let [count, sg, dg] = match burst {
                     Some(burst) => burst,
                     None => [named("n"), named("sg"), named("dg")],
@@ -85,6 +92,10 @@ impl Transfer {
                 let len = named("len");
                 let stride = |gap: Maybe| BLOCK.checked_mul(len?.checked_add(gap?)?);
                 loops.push(Loop { count, src: stride(sg), dst: stride(dg) });
+                for group in inst.call.groups("loop") {
+                    let at = group.start;
+                    loops.push(Loop { count: int(at), src: int(at + 1), dst: int(at + 2) });
+                }
                 blocks = Some([len, count, sg, dg]);
                 len.and_then(|len| len.checked_mul(BLOCK))
             }
@@ -119,7 +130,7 @@ impl Transfer {
     fn image(&self) -> Maybe {
         let len = self.len?;
         match &self.pad {
-            _ if self.spaces != [Space::Gm, Space::Ub] => Some(len),
+            _ if !matches!(self.spaces, [Space::Gm, Space::Ub | Space::L1]) => Some(len),
             None => Some(up(len)),
             Some(pad) => {
                 let elements = pad.left?.checked_add(pad.right?)?.checked_mul(self.size)?;
@@ -182,7 +193,7 @@ fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
     for (n, at) in [t.src, t.dst].into_iter().enumerate() {
         if let Some(at) = at.filter(|at| on_chip(n) && at.rem_euclid(BLOCK) != 0) {
             let what = format!("the {} is {} byte {at}, which is no multiple of 32", names[n], t.spaces[n].name());
-            return Err(broken(inst, "align", what, format!("{} is one", at - at.rem_euclid(BLOCK))));
+            return Err(broken(inst, "align", what, format!("{} is one", at.wrapping_sub(at.rem_euclid(BLOCK)))));
         }
     }
     let range = |name: &str, given: Maybe, most: i64| match given {
@@ -195,12 +206,18 @@ fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
     const FIELD: i64 = 65535;
     const LOOP: i64 = (1 << 21) - 1;
     const GLOBAL: i64 = (1 << 40) - 1;
+    // A burst into L1 is longer than one into UB (cube.md 2).
+    let burst = if t.spaces[1] == Space::L1 { LOOP } else { FIELD };
+    // Of blocks the innermost strides are gaps, which have been checked.
+    let strides = t.loops.iter().skip(usize::from(t.blocks.is_some()));
+    let used = strides.clone().filter(|l| l.count.is_some_and(|count| count > 1));
     if let Some([len, count, sg, dg]) = t.blocks {
         for (name, given) in [("len", len), ("n", count), ("the source gap", sg), ("the destination gap", dg)] {
             range(name, given, FIELD)?;
         }
-    } else {
-        for l in t.loops.iter().filter(|l| l.count.is_some_and(|count| count > 1)) {
+    }
+    {
+        for l in used {
             for (n, stride) in [l.src, l.dst].into_iter().enumerate() {
                 let Some(stride) = stride.filter(|_| on_chip(n)) else { continue };
                 if !(0..=LOOP).contains(&stride) || stride % BLOCK != 0 {
@@ -209,9 +226,11 @@ fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
                 }
             }
         }
-        range("len", t.len, FIELD)?;
-        for (n, l) in t.loops.iter().enumerate() {
-            range(if n == 0 { "n" } else { "a loop's count" }, l.count, if n == 0 { FIELD } else { LOOP })?;
+        if t.blocks.is_none() {
+            range("len", t.len, burst)?;
+        }
+        for (n, l) in t.loops.iter().enumerate().skip(usize::from(t.blocks.is_some())) {
+            range(if n == 0 { "n" } else { "a loop's count" }, l.count, if n == 0 { burst } else { LOOP })?;
             for (side, stride) in [l.src, l.dst].into_iter().enumerate().filter(|(side, _)| !on_chip(*side)) {
                 range(&format!("the {} stride", names[side]), stride, GLOBAL)?;
             }
@@ -220,7 +239,11 @@ fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
     if t.is_empty() {
         return Ok(());
     }
-    overlap(inst, t)?;
+    // Rows of a copy into L1 may meet, which is only warned of; rows of blocks from L1 have no such rule.
+    let has_rule = inst.call.row.rules.contains(&"overlap") && t.spaces[1] != Space::L1 || t.spaces[0] == Space::Ub;
+    if has_rule {
+        overlap(inst, t)?;
+    }
     let (Some(reach), Some(image), Some(len)) = (t.reach(), t.image(), t.len) else { return Ok(()) };
     for (n, (at, bytes)) in [(t.src, len), (t.dst, image)].into_iter().enumerate() {
         if let Some(at) = at.filter(|_| on_chip(n)) {
@@ -230,6 +253,25 @@ fn checked(inst: &Inst<'_>, t: &Transfer) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// `X-overlap` of rows that go to L1, where the later one in order stays (cube.md 2).
+pub(crate) fn warnings(inst: &Inst<'_>, known: &[Known]) -> Option<Diagnostic> {
+    let t = Transfer::new(inst, known, None).filter(|t| t.spaces == [Space::Gm, Space::L1] && !t.is_empty())?;
+    let found = overlap(inst, &t).err()?;
+    Some(Diagnostic::warning(found.rule, found.message).help("the later one stays"))
+}
+
+/// The vector core whose UB the cube core writes; `None` where it writes another memory.
+pub(crate) fn other_core(inst: &Inst<'_>, known: &[Known]) -> Option<u8> {
+    match inst.call.row.sem {
+        Sem::Dma(Dma::L1Ub) => Some(0),
+        Sem::Dma(Dma::CopyBlocks) if inst.call.name.ends_with("cbuf_to_ubuf") => {
+            let given = inst.call.operand("sid").and_then(|n| known.get(n)?.int()).unwrap_or(0);
+            Some(given.clamp(0, 1) as u8)
+        }
+        _ => None,
+    }
 }
 
 /// Two rows write no common byte; in one memory no row reads what another one writes.
@@ -292,9 +334,8 @@ pub(crate) fn run(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<(), Refu
     else {
         return Ok(());
     };
-    if inst.call.name.ends_with("cbuf_to_ubuf") {
-        // The UB of the vector core that is named.
-        to.unit = 1 + issue.int("sid").clamp(0, 1) as u32;
+    if let Some(other) = other_core(inst, &known) {
+        to.unit = 1 + u32::from(other);
     }
     if t.is_empty() {
         return Ok(());
@@ -326,46 +367,77 @@ pub(crate) fn run(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<(), Refu
     Ok(())
 }
 
-/// The combining operation that the control register selects for stores to global memory (cube.md 7).
-fn atomic(issue: &Issue<'_, '_>, core: &Core<'_>, len: i64) -> Result<Option<(Elem, Func)>, Refusal> {
-    let control = core.specials.control;
-    let elem = match control >> 6 & 7 {
-        0 => return Ok(None),
-        1 => Elem::F32,
-        2 => Elem::F16,
-        3 => Elem::I16,
-        4 => Elem::I32,
-        5 => Elem::I8,
-        _ => Elem::Bf16,
-    };
-    let func = match control >> 9 & 3 {
-        0 => Func::Add,
-        1 => Func::Max,
-        _ => Func::Min,
-    };
-    let given = issue.inst.args.get(1).and_then(|ty| if let crate::Ty::Ptr(elem, _) = ty { Some(*elem) } else { None });
-    if given != Some(elem) || len % (elem.bits() as i64 / 8) != 0 {
-        let what = format!("the control register combines {elem}, and rows are {len} bytes of another type");
-        return issue.broken("atomic", what, "store elements of the type in CTRL, or clear it with set_atomic_none");
+/// Operations of stores that combine, as they are numbered in the control register.
+pub(crate) const ATOMIC_OPS: [&str; 3] = ["add", "max", "min"];
+/// Types of stores that combine, as they are numbered in the control register from 1 on.
+const ATOMIC_TYPES: [(&str, Elem); 6] = [
+    ("f32", Elem::F32),
+    ("f16", Elem::F16),
+    ("s16", Elem::I16),
+    ("s32", Elem::I32),
+    ("s8", Elem::I8),
+    ("bf16", Elem::Bf16),
+];
+
+/// The element type that a word of a combining store names.
+pub(crate) fn atomic_elem(word: &str) -> Option<Elem> {
+    ATOMIC_TYPES.iter().find(|(name, _)| *name == word).map(|(_, elem)| *elem)
+}
+
+/// The function of a combining store.
+pub(crate) fn atomic_func(word: &str) -> Func {
+    match word {
+        "max" => Func::Max,
+        "min" => Func::Min,
+        _ => Func::Add,
     }
-    Ok(Some((elem, func)))
+}
+
+/// The combining operation that the control register selects for stores to global memory of rows of `len` bytes
+/// (cube.md 7).
+pub(crate) fn atomic(issue: &Issue<'_, '_>, core: &Core<'_>, len: i64) -> Result<Option<(Elem, Func)>, Refusal> {
+    let control = core.specials.control;
+    let Some(number) = (control >> 6 & 7).checked_sub(1) else { return Ok(None) };
+    let elem = ATOMIC_TYPES.get(number as usize).map(|(_, elem)| *elem);
+    let word = ATOMIC_OPS.get((control >> 9 & 3) as usize);
+    let given = issue.inst.args.get(1).and_then(|ty| if let crate::Ty::Ptr(elem, _) = ty { Some(*elem) } else { None });
+    match (elem, word) {
+        (Some(elem), Some(word)) if given == Some(elem) && len % (elem.bits() as i64 / 8) == 0 => {
+            Ok(Some((elem, atomic_func(word))))
+        }
+        (Some(elem), Some(_)) => {
+            let what = format!("the control register combines {elem}, and rows are {len} bytes of another type");
+            issue.broken("atomic", what, "store elements of the type in CTRL, or clear it with set_atomic_none")
+        }
+        _ => {
+            let what = format!("the control register is {control:#x}: bits 8:6 or 10:9 mean nothing");
+            issue.broken("atomic", what, "clear it with set_atomic_none")
+        }
+    }
 }
 
 fn combine(core: &mut Core<'_>, from: (Place, i64), to: (Place, i64), len: i64, elem: Elem, func: Func) {
     let size = elem.bits() as i64 / 8;
-    let element = |core: &Core<'_>, (place, at): (Place, i64), k: i64| {
-        (0..size)
-            .try_fold(0u64, |bits, j| Some(bits | u64::from(core.memory.byte(place, (at + k + j) as u64)?) << (8 * j)))
-    };
     for k in (0..len).step_by(size as usize) {
-        // Undefined elements change nothing.
-        if let (Some(new), Some(old)) = (element(core, from, k), element(core, to, k))
-            && let Some(bits) = func.eval(elem, &[(elem, old), (elem, new)])
-        {
-            let bits = bits.to_le_bytes();
-            core.memory.put_all(to.0, (to.1 + k) as u64, bits.get(..size as usize).unwrap_or(&bits));
-        }
+        let new = element(core, (from.0, from.1 + k), size);
+        combine_element(core, (to.0, to.1 + k), elem, func, new);
     }
+}
+
+fn element(core: &Core<'_>, (place, at): (Place, i64), size: i64) -> Option<u64> {
+    (0..size).try_fold(0u64, |bits, j| Some(bits | u64::from(core.memory.byte(place, (at + j) as u64)?) << (8 * j)))
+}
+
+/// Combines an element with what is there. Returns whether both are defined; undefined ones change nothing.
+pub(crate) fn combine_element(core: &mut Core<'_>, to: (Place, i64), elem: Elem, func: Func, new: Option<u64>) -> bool {
+    let size = elem.bits() as usize / 8;
+    let old = element(core, to, size as i64);
+    let Some(bits) = new.zip(old).and_then(|(new, old)| func.eval(elem, &[(elem, old), (elem, new)])) else {
+        return false;
+    };
+    let bits = bits.to_le_bytes();
+    core.memory.put_all(to.0, to.1 as u64, bits.get(..size).unwrap_or(&bits));
+    true
 }
 
 /// The bytes that a transfer reads and writes, if all of its numbers are known: `(operand, start, length, writes)`;

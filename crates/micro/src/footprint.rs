@@ -3,12 +3,31 @@
 use crate::call::Inst;
 use crate::check::Known;
 use crate::run::Specials;
+use crate::table::Sem;
 use smallvec::SmallVec;
 
 pub use crate::memory::Run;
 
-/// Bytes that a transfer or a sort touches: the operand, the first byte, how many, and whether they are written.
-pub type OperandRun = (usize, i64, u64, bool);
+/// The memory that an operand's bytes are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// The memory that the pointer points to.
+    Own,
+    /// The scales of the operand at the pointer: bytes count from a sixteenth of its address.
+    Scales,
+    /// UB of this vector core.
+    Core(u8),
+}
+
+/// Bytes that an instruction outside of vecscopes touches, from a pointer on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    pub operand: usize,
+    pub whose: Whose,
+    pub at: i64,
+    pub len: u64,
+    pub writes: bool,
+}
 
 /// The bytes that a load or store surely touches; none where masks, indices or addresses are not known.
 pub fn sure(inst: &Inst<'_>, known: &[Known]) -> Option<SmallVec<[Run; 8]>> {
@@ -25,12 +44,23 @@ pub fn address(inst: &Inst<'_>, known: &[Known]) -> Option<i64> {
     crate::memory::address(inst, known)
 }
 
-/// The rows of a transfer, if there are at most `most`. Loops in registers count as never set.
-pub fn of_transfer(inst: &Inst<'_>, known: &[Known], most: usize) -> Option<Vec<OperandRun>> {
-    crate::dma::footprint(inst, known, Some(&Specials::default()), most)
+/// The bytes that an instruction outside of vecscopes touches, in at most `most` ranges; none where numbers are not known.
+/// Loops in registers count as never set.
+pub fn outside(inst: &Inst<'_>, known: &[Known], most: usize) -> Option<Vec<Touch>> {
+    let runs = match inst.call.row.sem {
+        Sem::Cube(_) => return crate::cube::footprint(inst, known, most),
+        Sem::Sort(_) => crate::sort::footprint(inst, known)?,
+        _ => crate::dma::footprint(inst, known, Some(&Specials::default()), most)?,
+    };
+    let core = crate::dma::other_core(inst, known);
+    let touch = |(operand, at, len, writes): (usize, i64, u64, bool)| {
+        let whose = core.filter(|_| writes).map_or(Whose::Own, Whose::Core);
+        Touch { operand, whose, at, len, writes }
+    };
+    Some(runs.into_iter().map(touch).collect())
 }
 
-/// The bytes that a sort reads and writes.
-pub fn of_sort(inst: &Inst<'_>, known: &[Known]) -> Option<Vec<OperandRun>> {
-    crate::sort::footprint(inst, known)
+/// Whether an instruction touches bytes outside of vecscopes.
+pub fn is_outside(inst: &Inst<'_>) -> bool {
+    inst.call.is_on_pipe()
 }

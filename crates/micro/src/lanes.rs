@@ -1,6 +1,7 @@
 //! Compute on registers and masks (micro/vector.md 3 to 7, predicate.md 2).
 
 mod convert;
+pub(crate) use convert::rounding as rounding_of;
 mod whole;
 
 use crate::check::{Refusal, conversion_word, pair, plain_word};
@@ -242,14 +243,7 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
             reg(ops.masked(|i| ops.get(0, i).map(|x| integral(elem, x, rounding))))
         }
         Lanes::Compare => {
-            let cmp = match issue.inst.call.word(0) {
-                Some("ne") => Cmp::Ne,
-                Some("lt") => Cmp::Lt,
-                Some("le") => Cmp::Le,
-                Some("gt") => Cmp::Gt,
-                Some("ge") => Cmp::Ge,
-                _ => Cmp::Eq,
-            };
+            let cmp = compared(issue.inst.call);
             let holds = |x, y| Func::Compare(cmp).eval(Elem::U8, &[(elem, x), (elem, y)]) == Some(1);
             smallvec![Made::Mask(Box::new(ops.marked(|i| ops.all(i).map(|[x, y]| holds(x, y)))))]
         }
@@ -266,6 +260,18 @@ pub(crate) fn map(issue: &Issue<'_, '_>, sem: Lanes, core: &mut Core<'_>) -> Res
             reg(ops.masked(|_| value))
         }
     })
+}
+
+/// The comparison that a word names.
+pub(crate) fn compared(call: &crate::Call) -> Cmp {
+    match call.word(0) {
+        Some("ne") => Cmp::Ne,
+        Some("lt") => Cmp::Lt,
+        Some("le") => Cmp::Le,
+        Some("gt") => Cmp::Gt,
+        Some("ge") => Cmp::Ge,
+        _ => Cmp::Eq,
+    }
 }
 
 /// `a·b + c`, exact and rounded once.

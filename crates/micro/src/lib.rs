@@ -9,11 +9,14 @@
 
 mod call;
 pub mod check;
+mod cube;
 mod dma;
 pub mod footprint;
 mod lanes;
 mod memory;
 pub mod order;
+pub mod picture;
+pub mod plan;
 mod reg;
 pub mod rules;
 pub mod run;

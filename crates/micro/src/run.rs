@@ -5,7 +5,7 @@ use crate::check::{self, Known, Refusal};
 use crate::reg::{Align, Mask, Reg};
 use crate::table::{Class, Register, Sem, Space};
 use crate::types::{MicroType, Ty, lane_elem};
-use crate::{dma, lanes, memory, sort};
+use crate::{cube, dma, lanes, memory, sort};
 use smallvec::{SmallVec, smallvec};
 use tessera_isa::codec::Number;
 use tessera_isa::diag::Diagnostic;
@@ -72,15 +72,15 @@ pub struct Specials {
     /// VMS4_SR.
     pub taken: Option<[u16; 4]>,
     pub control: u64,
-    /// By direction, to UB first: counts of loop1 and loop2, then source and destination strides of both.
-    pub loops: [[i64; 6]; 2],
+    /// By direction, to UB, out of it, into L1: counts of loop1 and loop2, then source and destination strides of both.
+    pub loops: [[i64; 6]; 3],
     /// The pad register's bits.
     pub pad: u64,
 }
 
 impl Default for Specials {
     fn default() -> Self {
-        let loops = [[1, 1, 0, 0, 0, 0]; 2];
+        let loops = [[1, 1, 0, 0, 0, 0]; 3];
         // CTRL bit 48 starts as 1 (cube.md 7).
         Specials { ar: None, kept: None, taken: None, control: 1 << 48, loops, pad: 0 }
     }
@@ -150,7 +150,7 @@ impl<'v> Issue<'_, 'v> {
 }
 
 /// The bits that a scalar of a type is as a lane of another; floats are kept as binary64.
-pub(crate) fn scalar_bits(ty: Option<ScalarType>, raw: i64, lane: ScalarType) -> u64 {
+pub fn scalar_bits(ty: Option<ScalarType>, raw: i64, lane: ScalarType) -> u64 {
     let elem = lane_elem(lane);
     let value = match ty {
         Some(ScalarType::Float(_)) => Number::Float(f64::from_bits(raw as u64)),
@@ -206,7 +206,12 @@ pub fn run(inst: &Inst<'_>, args: &[Value<'_>], core: &mut Core<'_>) -> Result<R
         Sem::Sort(sem) => sort::run(&issue, sem, core).map(|()| Results::new()),
         Sem::Register(sem) => register(&issue, sem, core),
         Sem::Bar => Ok(Results::new()),
-        Sem::Unknown(_) => Ok(Results::new()),
+        Sem::Cube(_) => {
+            core.notes.extend(cube::warnings(inst, &known));
+            cube::run(&issue, &known, core).map(|()| Results::new())
+        }
+        Sem::Device => device(&issue, core),
+        Sem::Unknown(_) | Sem::Token => Ok(Results::new()),
     }
 }
 
@@ -225,6 +230,16 @@ fn register(issue: &Issue<'_, '_>, sem: Register, core: &mut Core<'_>) -> Result
                 (*a, *b) = (first, second);
             }
         }
+        Register::CubeLoops => {
+            let value = first as u64;
+            let (bits, at) = match name {
+                _ if name.contains("size") => (21, 0),
+                _ => (40, 2 + 2 * usize::from(name.contains("loop2"))),
+            };
+            if let Some([a, b]) = core.specials.loops[2].get_mut(at..at + 2) {
+                (*a, *b) = ((value & ((1 << bits) - 1)) as i64, (value >> bits) as i64);
+            }
+        }
         Register::Pad => {
             let lane = issue.inst.args.first().and_then(|ty| ty.scalar()).unwrap_or(ScalarType::Index);
             core.specials.pad = issue.lane_of(0, lane);
@@ -240,6 +255,48 @@ fn register(issue: &Issue<'_, '_>, sem: Register, core: &mut Core<'_>) -> Result
         Register::Control => return Ok(control(issue, first, core.specials)),
     }
     Ok(Results::new())
+}
+
+/// A scalar of global memory past the cache; care of the cache changes no value.
+fn device(issue: &Issue<'_, '_>, core: &mut Core<'_>) -> Result<Results, Refusal> {
+    let pointer = issue.args.iter().position(|arg| matches!(arg, Value::Ptr(..)));
+    let index = pointer.and_then(|n| issue.args.get(n + 1));
+    let (Some(n), Some(Value::Int(index))) = (pointer, index) else { return Ok(Results::new()) };
+    let (Some(Value::Ptr(place, base)), Some(Ty::Ptr(elem, space))) = (issue.args.get(n), issue.inst.args.get(n))
+    else {
+        return Ok(Results::new());
+    };
+    if *space != Space::Gm {
+        let what = format!("it points to {}, and must point to gm", space.name());
+        return issue.broken("space", what, "use load_scalar and store_scalar");
+    }
+    let size = elem.bytes_of(1) as i64;
+    let at = base.wrapping_add(index.wrapping_mul(size));
+    if at.rem_euclid(size) != 0 {
+        return issue.broken("align", format!("byte {at} is no multiple of {size}"), "use an address that is one");
+    }
+    let ty = |ty: Option<&Ty>| ty.and_then(|ty| ty.scalar());
+    core.memory.global(*place, at, size as u64, n > 0)?;
+    if n > 0 {
+        let Some(Value::Int(raw)) = issue.args.first() else { return Ok(Results::new()) };
+        let lane = ty(issue.inst.args.first()).map(|ty| match ty {
+            ScalarType::Float(_) => ScalarType::Float(*elem),
+            ty => ty,
+        });
+        let bits = scalar_bits(ty(issue.inst.args.first()), *raw, lane.unwrap_or(ScalarType::Index)).to_le_bytes();
+        core.memory.put_all(*place, at as u64, bits.get(..size as usize).unwrap_or(&bits));
+        return Ok(Results::new());
+    }
+    let bytes: Option<Vec<u8>> = (0..size).map(|k| core.memory.byte(*place, (at + k) as u64)).collect();
+    let Some(bytes) = bytes else {
+        let what = format!("byte {at} of the buffer is undefined, and is loaded as a scalar");
+        return issue.broken("undefined-use", what, "give the argument a file");
+    };
+    let bits = bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+    Ok(smallvec![Made::Int(match elem.decode(bits) {
+        Number::Int(v) => v as i64,
+        Number::Float(v) => v.to_bits() as i64,
+    })])
 }
 
 /// The control register (cube.md 7).
@@ -290,7 +347,15 @@ pub fn rest(call: &crate::Call, count: i64) -> Option<i64> {
 pub fn why_not(call: &crate::Call) -> Option<(String, &'static str)> {
     let name = call.name;
     let dist = call.attr_word("dist").filter(|word| word.starts_with("SPLT") || word.starts_with("MRG"));
+    if let (Sem::Cube(_), Some(mode)) = (call.row.sem, cube::unknown_mode(call)) {
+        let what = format!("pto.{name} with {mode} does not run: no public text gives its rule");
+        return Some((what, "use another mode"));
+    }
     match (call.row.sem, dist) {
+        (Sem::Token, _) => Some((
+            format!("pto.{name} of two values does not run: it does not say which pipe"),
+            "write the pipe and the id, as in pto.set_intra_block <PIPE_FIX>, 1",
+        )),
         (Sem::Unknown(why), _) => Some((format!("pto.{name} does not run: {why}"), "take it out, or run a part")),
         (Sem::Load(_), Some(word)) => Some((
             format!("pto.{name} with {word} does not run: no public text says which bytes it takes"),

@@ -56,7 +56,7 @@ fn rows_are_those_of_the_pages() {
         assert_eq!(row.aliases.to_vec(), strings(op, "aliases"), "{name}: aliases");
         assert_eq!(row.summary, string(op, "summary"), "{name}: summary");
         assert_eq!(row.formula, string(op, "formula"), "{name}: formula");
-        assert_eq!(row.text, string(op, "text").replace("NAME", name), "{name}: text");
+        assert_eq!(row.text, string(op, "text").replace("pto.NAME", &format!("pto.{name}")), "{name}: text");
         assert_eq!(row.inactive, string(op, "inactive"), "{name}: inactive lanes");
         let pipe = op.get("pipe").and_then(Value::as_str).unwrap_or("V");
         assert_eq!(row.pipe, pipe, "{name}: pipe");

@@ -86,7 +86,7 @@ pub struct Placement {
     pub fresh: Vec<SmallVec<[ValueId; 2]>>,
     /// By location ([`Loc::ALL`]): one past the highest byte that a tile with a known address uses.
     pub high_water: [u64; 9],
-    /// By location: the most bytes that automatic tiles hold at one point.
+    /// By location: the most bytes that tiles hold at one point, those with a constant address too.
     pub peak: [Peak; 9],
     /// The tiles with a constant address.
     pub manual: Vec<Manual>,
@@ -228,9 +228,11 @@ fn place_memory(
     if matches!(sharing, Sharing::Never) {
         blocks.iter_mut().for_each(|b| (b.start, b.end) = (0, placement.points.exit()));
     }
-    let alone: Vec<place::Block> = all
+    let known = |life: &&life::Life| life.loc == loc && life.manual.is_none_or(|(_, addr)| addr.is_some());
+    let alone: Vec<place::Block> = lives
         .iter()
-        .map(|n| place::Block { bytes: bytes_of(&lives[*n], align), start: lives[*n].start, end: lives[*n].end })
+        .filter(known)
+        .map(|life| place::Block { bytes: bytes_of(life, align), start: life.start, end: life.end })
         .collect();
     placement.peak[loc as usize] = place::peak(&alone);
     let placed = match sharing {

@@ -36,7 +36,7 @@ pub struct MemoryRows {
     pub reserved: u64,
     /// One past the highest byte in use.
     pub high_water: u64,
-    /// The most bytes of automatic tiles that are alive at one point.
+    /// The most bytes of tiles that are alive at one point.
     pub peak: u64,
 }
 

@@ -106,7 +106,10 @@ pub(crate) fn join(
 /// Makes findings one: the nearest race, else the first one, with the repair as its help.
 fn merge(reporter: &Reporter<'_>, found: &mut Vec<Found>, gone: &[usize], repair: &[Extra]) {
     let is_race = |n: &usize| found[*n].1.as_ref().is_some_and(|s| s.x.is_some());
-    let Some(main) = gone.iter().copied().find(is_race).or(gone.first().copied()) else { return };
+    // The pair that a race asks for itself is described there already.
+    let is_own = |n: &usize| found[*n].1.as_ref().and_then(|s| reporter.pair(s)).is_some_and(|own| own[..] == *repair);
+    let own = gone.iter().copied().find(is_own);
+    let Some(main) = own.or(gone.iter().copied().find(is_race)).or(gone.first().copied()) else { return };
     let others = gone.iter().filter(|n| **n != main);
     let notes: Vec<String> = others
         .map(|n| {
@@ -115,12 +118,14 @@ fn merge(reporter: &Reporter<'_>, found: &mut Vec<Found>, gone: &[usize], repair
             format!("of the same cause{place}: {} ({})", diagnostic.message, diagnostic.rule)
         })
         .collect();
-    let (help, lines) = reporter.repair(repair);
     let (diagnostic, _) = &mut found[main];
     diagnostic.notes.extend(notes);
-    diagnostic.facts.retain(|(name, _)| *name != "add");
-    diagnostic.facts.push(("add", Fact::List(lines)));
-    diagnostic.help = Some(help);
+    if own.is_none() {
+        let (help, lines) = reporter.repair(repair);
+        diagnostic.facts.retain(|(name, _)| *name != "add");
+        diagnostic.facts.push(("add", Fact::List(lines)));
+        diagnostic.help = Some(help);
+    }
     let mut n = 0;
     found.retain(|_| {
         n += 1;
@@ -149,6 +154,12 @@ fn candidates(reporter: &Reporter<'_>, subjects: &[AnalysisInput<'_>], open: &[S
         let races = open.iter().filter(|s| s.x.is_some() && s.core == symptom.core);
         places.extend(races.filter(|s| symptom.sets && s.pipes.is_some_and(|(_, y)| y == pipe)).map(|s| (s.op, false)));
         places.extend(near(reporter, symptom, pipe).map(|op| (op, after)));
+        // An instruction in a branch or a loop stands for the whole of it.
+        places = places
+            .into_iter()
+            .flat_map(|(op, after)| reporter.beside(op, symptom.op).into_iter().chain([op]).map(move |op| (op, after)))
+            .collect();
+        places.dedup();
         // Before and after the loops around.
         let around: Vec<OpId> = reporter.loops_around(symptom.op).collect();
         places.extend(around.iter().rev().map(|op| (*op, !after)).chain(around.iter().rev().map(|op| (*op, after))));
@@ -187,7 +198,7 @@ fn near<'a>(reporter: &'a Reporter<'_>, symptom: &Symptom, pipe: Pipe) -> impl I
     // A wait follows its set, a set precedes its wait; round a loop it is the other way.
     let [first, second] = if symptom.sets { [behind, before] } else { [before, behind] };
     // The farthest one round the loop is the first of the body.
-    let second: Vec<OpId> = second.into_iter().rev().collect();
+    let second: Vec<OpId> = if symptom.sets { second.into_iter().rev().collect() } else { second };
     first.into_iter().take(MAX_PLACES).chain(second.into_iter().take(MAX_PLACES))
 }
 

@@ -178,33 +178,41 @@ impl Lines<'_> {
                 let free = usize::try_from(fifo.slots).unwrap_or(usize::MAX).min(waits);
                 std::iter::repeat_n(Needs::new(), free).chain(freed).collect()
             }
-            Line::Token { id, .. } if self.profile == Profile::A2a3 => {
-                let (plain, meets) = (Line::Token { id, meets: false }, Line::Token { id, meets: true });
+            Line::Meeting { group, .. } => {
+                let sent: Vec<&[EventRef]> = group.cores().iter().map(|core| self.of(*core, line)).collect();
+                let count = sent.iter().map(|sent| sent.len()).min().unwrap_or(0);
+                (0..count).map(|n| sent.iter().filter_map(|sent| sent.get(n).copied()).collect()).collect()
+            }
+            Line::Token { id, wide: true, .. } => {
+                let line = |meets: bool| Line::Token { id, meets, wide: true };
+                let (plain, meets) = (line(false), line(true));
                 match core {
                     Core::Cube => [self.one(Core::Cube, meets), self.both(plain)].concat(),
                     _ => [self.one(Core::Cube, plain), self.both(meets)].concat(),
                 }
             }
             Line::Token { id, .. } => match core {
-                Core::Vector(n) => self.one(Core::Cube, Line::Token { id: id + 16 * i64::from(n), meets: false }),
+                Core::Vector(n) => {
+                    self.one(Core::Cube, Line::Token { id: id + 16 * i64::from(n), meets: false, wide: false })
+                }
                 _ => {
                     let from = Core::Vector(u8::from(id >= 16));
-                    self.one(from, Line::Token { id: id % 16, meets: false })
+                    self.one(from, Line::Token { id: id % 16, meets: false, wide: false })
                 }
             },
         }
     }
 
     /// The receivers of a token, and their name for it.
-    fn readers(&self, core: Core, id: i64, meets: bool) -> SmallVec<[(Core, Line); 2]> {
-        let line = |id: i64| Line::Token { id, meets: false };
+    fn readers(&self, core: Core, id: i64, (meets, wide): (bool, bool)) -> SmallVec<[(Core, Line); 2]> {
+        let line = |id: i64| Line::Token { id, meets: false, wide };
         let both = || SmallVec::from_slice(&[(Core::Vector(0), line(id)), (Core::Vector(1), line(id))]);
         let one = |core: Core, id: i64| SmallVec::from_slice(&[(core, line(id))]);
-        match (self.profile, core) {
-            (Profile::A2a3, Core::Cube) if meets => one(Core::Cube, id),
-            (Profile::A2a3, Core::Cube) => both(),
-            (Profile::A2a3, _) if meets => both(),
-            (Profile::A2a3, _) => one(Core::Cube, id),
+        match (wide, core) {
+            (true, Core::Cube) if meets => one(Core::Cube, id),
+            (true, Core::Cube) => both(),
+            (true, _) if meets => both(),
+            (true, _) => one(Core::Cube, id),
             (_, Core::Vector(n)) => one(Core::Cube, id + 16 * i64::from(n)),
             _ => one(Core::Vector(u8::from(id >= 16)), id % 16),
         }
@@ -224,8 +232,8 @@ impl Lines<'_> {
             }
         }
         for ((process, line), sends) in &self.sent {
-            let Line::Token { id, meets } = *line else { continue };
-            let readers = self.readers(self.traces[*process].core, id, meets);
+            let Line::Token { id, meets, wide } = *line else { continue };
+            let readers = self.readers(self.traces[*process].core, id, (meets, wide));
             let is_left = |at: &&EventRef| taken.get(*at).copied().unwrap_or(0) < readers.len();
             between.left.extend(sends.iter().find(is_left));
             for (core, line) in readers {

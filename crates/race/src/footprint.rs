@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_isa::codec::Number;
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::{GlobalArg, Inst, TileArg};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::Kind;
+use tessera_isa::ops::{Kind, Role};
 use tessera_isa::sem::{Img2col, Map, Rect, SCALE_BLOCK, Side, Step, Touch, effects, steps};
 
 /// More elements than this are not looked at one by one: the range from the first to the last is meant.
@@ -49,12 +49,32 @@ pub fn parts(inst: &Inst) -> Vec<OperandFootprint> {
 /// memory is bounded only.
 fn most(mut inst: Inst) -> Option<Vec<OperandFootprint>> {
     inst.tiles.iter_mut().for_each(|arg| arg.valid = arg.most_valid().map(Some));
+    let moved = inst.dst().or(inst.tile(Role::Src)).map(TileArg::most_valid);
+    if let (Some(view), Some(extents)) = (&mut inst.global, moved) {
+        fit(view, extents);
+    }
     let steps = steps(&inst)?;
     let mut all = Parts::default();
     steps.iter().for_each(|step| all.step(&inst, step));
     let tiles = all.done().into_iter().filter(|part| part.tile.is_some());
     let tiles = tiles.map(|part| OperandFootprint { exact: false, if_valid: true, ..part });
     Some(tiles.chain(declared(&inst).into_iter().filter(|part| part.tile.is_none())).collect())
+}
+
+/// Gives the unknown extents of a view those that a region needs.
+fn fit(view: &mut GlobalArg, extents: [u64; 2]) {
+    let axes: SmallVec<[(bool, usize); 4]> = view.axes().collect();
+    for (axis, wanted) in [(true, extents[0]), (false, extents[1])] {
+        let dims = || axes.iter().filter(|(is_row, _)| *is_row == axis).map(|(_, dim)| *dim);
+        let known = dims().filter_map(|dim| view.dims[dim]).fold(1u64, u64::saturating_mul);
+        let mut left = wanted.div_ceil(known.max(1));
+        for dim in dims() {
+            let extent = &mut view.dims[dim];
+            if extent.is_none() {
+                (*extent, left) = (Some(left), 1);
+            }
+        }
+    }
 }
 
 /// Numbers that decide no place are of no interest.

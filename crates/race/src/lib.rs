@@ -83,12 +83,21 @@ pub struct Options {
     pub is_called: bool,
     /// Whether flags and barriers that order nothing are reported, too.
     pub redundant: bool,
+    /// Whether findings of one cause are one, with a repair that was tried.
+    pub joined: bool,
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { mode: None, disjoint: true, is_called: false, redundant: false, limits: Limits::default() }
+        Options {
+            mode: None,
+            disjoint: true,
+            is_called: false,
+            redundant: false,
+            joined: false,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -203,8 +212,8 @@ pub fn check(
     let subjects: Vec<AnalysisInput<'_>> = all.iter().map(|core| subject(*core)).collect();
     let Judged { found, undecided, reporter, .. } = judged_with(&subjects, &constants, text);
     let diagnostics = match &reporter {
-        Some(reporter) => causes::join(&subjects, &constants, reporter, found, undecided.is_some()),
-        None => Vec::new(),
+        Some(reporter) if options.joined => causes::join(&subjects, &constants, reporter, found, undecided.is_some()),
+        _ => found.into_iter().map(|(diagnostic, _)| diagnostic).collect(),
     };
     let mut report = verdict(diagnostics, undecided);
     if options.redundant {

@@ -1,10 +1,10 @@
 //! Semantics of synchronisation operations (sync.md 2 and 5), shared by the static checker and the detector.
 
 use crate::explore::Core;
-use crate::trace::Misuse;
-use std::num::IntErrorKind;
+use crate::trace::{Group, Misuse};
 use tessera_ir::{Op, OpId};
-use tessera_isa::ops::{AttrName, Order, Ordered, Pipe};
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrName, Opcode, Order, Ordered, Pipe};
 use tessera_isa::profile::Profile;
 
 /// The ids of flags on hardware.
@@ -33,6 +33,8 @@ pub enum SyncOp {
         pipe: Pipe,
         sets: bool,
     },
+    /// All cores of a group meet.
+    Meet(Group),
     /// Barriers of these pipes, or of all.
     Fence(&'static [Option<Pipe>]),
     Nothing,
@@ -48,6 +50,8 @@ pub struct SyncOpSite<'a> {
     pub order: Order,
     pub core: Core,
     pub profile: Profile,
+    /// Whether a token is as on a2a3 ([`Op::is_wide_token`]).
+    pub wide: bool,
 }
 
 impl<'a> SyncOpSite<'a> {
@@ -109,7 +113,7 @@ impl<'a> SyncOpSite<'a> {
                 Some(Ordered::One(pipe)) => {
                     let sets = self.order == Order::CoreSet;
                     // On a2a3 the whole core waits.
-                    let holds_all = !sets && self.profile == Profile::A2a3;
+                    let holds_all = !sets && (self.wide || self.crosses_blocks());
                     SyncOp::Token { pipe: if holds_all { Pipe::S } else { pipe }, sets }
                 }
                 _ => {
@@ -121,6 +125,7 @@ impl<'a> SyncOpSite<'a> {
                 SyncOp::Fence(&[Some(Pipe::Mte2), Some(Pipe::Mte3), Some(Pipe::Fix)])
             }
             Order::Fence => SyncOp::Fence(&[None]),
+            Order::Meet => SyncOp::Meet(Group::of(self.word(1))),
             Order::Nothing => SyncOp::Nothing,
         }
     }
@@ -164,19 +169,7 @@ impl<'a> SyncOpSite<'a> {
 
     /// The id that it names, where it is written and no operand.
     pub fn written_id(&self) -> Option<i64> {
-        let word = match self.order {
-            Order::Take | Order::Release | Order::CoreSet | Order::CoreWait => self.words().get(1),
-            _ => self.words().get(2),
-        };
-        word.and_then(|w| match w.trim_start_matches("EVENT_ID").parse::<i64>() {
-            Ok(id) => Some(id),
-            // A number that is too large for one is out of range all the same.
-            Err(error) => match error.kind() {
-                IntErrorKind::PosOverflow => Some(i64::MAX),
-                IntErrorKind::NegOverflow => Some(i64::MIN),
-                _ => None,
-            },
-        })
+        self.op.written_id(self.order)
     }
 
     /// Whether there is a flag with this id.
@@ -211,7 +204,11 @@ impl<'a> SyncOpSite<'a> {
 
     /// `flag-id-range` of a token between cores.
     pub fn token_id(&self, id: i64, iteration: &str) -> Option<Misuse> {
-        let small = self.profile == Profile::A2a3 || matches!(self.core, Core::Vector(_));
+        if let Some(found) = self.wrong_mode() {
+            return Some(found);
+        }
+        let small =
+            self.wide || matches!(self.core, Core::Vector(_)) && !self.op.is_block_token() || self.crosses_blocks();
         let limit = if small { 16 } else { 32 };
         if (0..limit).contains(&id) {
             return None;
@@ -222,10 +219,38 @@ impl<'a> SyncOpSite<'a> {
         Some(self.wrong_id(flag, what, format!("use an id from 0 to {last}")))
     }
 
+    /// The counter of an id: an instruction of micro/cube.md 8 counts modulo 16 on a vector core.
+    pub fn counter(&self, id: i64) -> i64 {
+        let is_vector = matches!(self.core, Core::Vector(_));
+        if is_vector && self.op.is_block_token() { id.rem_euclid(16) } else { id }
+    }
+
+    /// `flag-id-range` of a written `ffts_mode`: 0 to 2, and 0 across blocks (isa/today.md 8.3).
+    fn wrong_mode(&self) -> Option<Misuse> {
+        let Some(AttrValue::Int(mode)) = self.op.known_attrs().get(AttrName::FftsMode) else { return None };
+        let mode = i128::from(mode);
+        let range = if self.crosses_blocks() { 0..=0 } else { 0..=2 };
+        if range.contains(&mode) {
+            return None;
+        }
+        let (name, last) = (self.op.kind.name(), range.end());
+        let what = format!("{name} has ffts_mode {mode}, and its modes are 0 to {last}");
+        Some(self.wrong_id(format!("mode of {:?}", self.at), what, "write a mode that exists, or leave it out".into()))
+    }
+
+    /// Whether it is a meeting of all blocks by its name.
+    pub fn crosses_blocks(&self) -> bool {
+        self.op.opcode().is_some_and(Opcode::crosses_blocks)
+    }
+
     /// Whether a token stands for a meeting of cores of one kind (sync.md 5, `ffts_mode`).
     pub fn meets(&self) -> bool {
-        let mode = self.op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
-        let is_set = self.order == Order::CoreSet;
-        is_set && self.profile == Profile::A2a3 && (mode == 0 || mode == 1 && self.core != Core::Cube)
+        let mode = self.op.opcode().map_or(2, |opcode| opcode.ffts_mode(self.wide, self.op.known_attrs()));
+        self.order == Order::CoreSet && (mode == 0 || mode == 1 && self.core != Core::Cube)
+    }
+
+    /// The group of cores that a meeting across blocks is for.
+    pub fn group(&self) -> Group {
+        if self.core == Core::Cube { Group::Cube } else { Group::Vector }
     }
 }

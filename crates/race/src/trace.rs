@@ -152,11 +152,42 @@ pub enum Flag {
     Inner(Pipe, Pipe),
 }
 
+/// Cores of a block that meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Group {
+    Cube,
+    Vector,
+    All,
+}
+
+impl Group {
+    /// The group that a word of `syncall` names.
+    pub fn of(word: &str) -> Group {
+        match word {
+            "aic_only" => Group::Cube,
+            "aiv_only" => Group::Vector,
+            _ => Group::All,
+        }
+    }
+
+    /// Its cores, where a block has three.
+    pub fn cores(self) -> &'static [Core] {
+        match self {
+            Group::Cube => &[Core::Cube],
+            Group::Vector => &[Core::Vector(0), Core::Vector(1)],
+            Group::All => &[Core::Cube, Core::Vector(0), Core::Vector(1)],
+        }
+    }
+}
+
 /// The kinds of tokens between cores (sync.md 5, isa/structure.md 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// `sync.set` and `sync.wait` of an id, and whether the set stands for a meeting of cores of one kind.
-    Token { id: i64, meets: bool },
+    /// `sync.set` and `sync.wait` of an id, whether the set stands for a meeting of cores of one kind, and whether it is as
+    /// on a2a3 (isa/today.md 8.3).
+    Token { id: i64, meets: bool, wide: bool },
+    /// A meeting of a group of cores, with an id.
+    Meeting { group: Group, id: i64 },
     /// Tiles that were pushed.
     Ready(FifoId),
     /// FifoSlots that are free again.

@@ -3,7 +3,7 @@
 use crate::report::Reporter;
 use smallvec::SmallVec;
 use tessera_ir::OpId;
-use tessera_isa::diag::{Diagnostic, Severity};
+use tessera_isa::diag::{Diagnostic, Fact, Severity};
 use tessera_micro::order::{Node, Race};
 
 /// Two accesses of one launch that race.
@@ -56,6 +56,13 @@ impl Reporter<'_> {
         let diagnostic = Diagnostic::new(rule, severity, what)
             .at(y, format!("{} comes later", names[1]))
             .and_at(x, format!("{} comes first", names[0]))
+            .fact(
+                "add",
+                Fact::List(vec![Fact::Parts(vec![
+                    ("text", Fact::Text(format!("pto.mem_bar \"{}\"", race.missing))),
+                    ("before", Fact::Place(y)),
+                ])]),
+            )
             .help(missing);
         let is_new = self
             .found

@@ -427,3 +427,67 @@ fn a_reshaped_window_touches_the_bytes_of_the_window() {
     assert!(body(&[], "%m").is_empty());
     assert_eq!(body(&["%moved = pto.tassign %m, %beside : !v -> !v"], "%moved"), ["race-raw"]);
 }
+
+/// A load and an addition without a flag, of as many rows as a run says.
+const RAGGED: &str = "!t = !pto.tile_buf<vec, 16x64xf32, valid=?x64>
+func.func @ragged(%x: !pto.ptr<f32>, %n: index) {
+%c1 = arith.constant 1 : index
+%c64 = arith.constant 64 : index
+%from = pto.make_tensor_view %x, shape = [%n, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
+%a = pto.alloc_tile valid_row = %n : !t
+pto.tload ins(%from : !pto.tensor_view<?x64xf32>) outs(%a : !t)
+pto.barrier <PIPE_V>
+pto.tadd ins(%a, %a : !t, !t) outs(%a : !t)
+return
+}
+";
+
+#[test]
+fn a_region_that_a_run_decides_races_if_any_row_is_valid() {
+    let found = report(RAGGED, Profile::A2a3);
+    assert_eq!(found.verdict, Verdict::Races);
+    let [race] = found.diagnostics.as_slice() else { panic!("{found:#?}") };
+    assert_eq!((race.rule, line(RAGGED, race.span.unwrap().start)), ("race-raw", 9));
+    assert!(race.message.ends_with("if any row is valid"), "{}", race.message);
+    let ordered = RAGGED.replace("<PIPE_V>", "<PIPE_ALL>");
+    assert_eq!(report(&ordered, Profile::A2a3).verdict, Verdict::RaceFree);
+}
+
+/// Both vector cores load rows of their own and store them to the same rows.
+const SAME_ROWS: &str = "!t = !pto.tile_buf<vec, 8x16xf32>
+!p = !pto.partition_tensor_view<8x16xf32>
+func.func @same_rows(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c8 = arith.constant 8 : index
+%c16 = arith.constant 16 : index
+%v = pto.make_tensor_view %x, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+%w = pto.make_tensor_view %y, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+pto.section.cube {
+  pto.barrier <PIPE_ALL>
+}
+pto.section.vector {
+  %i = pto.get_subblock_idx
+  %n = arith.index_cast %i : i64 to index
+  %row = arith.muli %n, %c8 : index
+  %a = pto.alloc_tile : !t
+  %from = pto.partition_view %v, offsets = [%row, %c0], sizes = [%c8, %c16] : !pto.tensor_view<?x?xf32> -> !p
+  %to = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c8, %c16] : !pto.tensor_view<?x?xf32> -> !p
+  pto.tload ins(%from : !p) outs(%a : !t)
+  pto.barrier <PIPE_ALL>
+  pto.tstore ins(%a : !t) outs(%to : !p)
+}
+return
+}
+";
+
+#[test]
+fn vector_cores_that_store_different_data_to_the_same_rows_race() {
+    let severities = |text: &str| -> Vec<(&str, bool)> {
+        report(text, Profile::A5).diagnostics.iter().map(|d| (d.rule, d.is_error())).collect()
+    };
+    assert_eq!(severities(SAME_ROWS), [("race-waw", true)]);
+    // The same rows are loaded: the data is the same.
+    assert_eq!(severities(&SAME_ROWS.replace("%v, offsets = [%row", "%v, offsets = [%c0")), [("race-waw", false)]);
+    assert_eq!(severities(&SAME_ROWS.replace("%w, offsets = [%c0", "%w, offsets = [%row")), []);
+}

@@ -503,7 +503,7 @@ impl Candidate {
                     true => [ty.rows, ty.cols, known(ty.v_row, ty.rows), known(ty.v_col, ty.cols)],
                     false => [from.rows, from.cols, known(from.v_row, from.rows), known(from.v_col, from.cols)],
                 };
-                let [r, c, vr, vc] = match random.below(14) {
+                let [r, c, vr, vc] = match random.below(17) {
                     0 | 1 => [r, c, vr, vc],
                     2 => [c, r, vc, vr],
                     3 => [1, c, 1, vc],
@@ -516,6 +516,10 @@ impl Candidate {
                     10 => [r, random.pick_or(&[8, 32, 4 * c, 256], 32), vr, vc],
                     11 => [random.pick_or(&[1, 8, 16, 32, 64], 16), c, vr, vc],
                     12 => [r, random.pick_or(&[16, 32, 64, 128], 32), vr, vc],
+                    // One value for each group of 32.
+                    13 => [r, c.div_ceil(32), vr, vc.div_ceil(32)],
+                    14 => [r.div_ceil(32), c, vr.div_ceil(32), vc],
+                    15 => [1, r * c.div_ceil(32), 1, vr * vc.div_ceil(32)],
                     _ => [1, r, 1, vr],
                 };
                 (ty.rows, ty.cols) = (r, c);
@@ -638,7 +642,10 @@ impl Candidate {
 
     /// Makes it another legal one by a walk of small changes.
     pub fn walk(&mut self, random: &mut Random, profile: Profile, pool: &[TileType], steps: usize) {
-        for _ in 0..steps {
+        for step in 0..steps {
+            if step % 16 == 15 && !self.op.info().attrs.is_empty() {
+                self.leap(random, profile);
+            }
             let mut other = self.clone();
             // Some attributes ask for other extents, so that one change alone is never legal.
             for _ in 0..1 + random.below(4) / 2 {
@@ -646,6 +653,29 @@ impl Candidate {
             }
             if other.bytes(profile) <= MOST_BYTES && other.fault(profile).is_none() {
                 *self = other;
+            }
+        }
+    }
+
+    /// Changes an attribute, and then whatever that makes illegal: some words ask for other types in every operand.
+    fn leap(&mut self, random: &mut Random, profile: Profile) {
+        let mut best = self.clone();
+        best.change_attribute(random);
+        let wanted = best.attrs.clone();
+        let mut score = best.score(profile);
+        for _ in 0..60 {
+            if score == usize::MAX {
+                *self = best;
+                return;
+            }
+            let mut other = best.clone();
+            for _ in 0..1 + random.below(2) {
+                other.change(random, profile, &[]);
+            }
+            other.attrs = wanted.clone();
+            let reached = other.score(profile);
+            if reached >= score && other.bytes(profile) <= MOST_BYTES {
+                (best, score) = (other, reached);
             }
         }
     }

@@ -4,6 +4,7 @@
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub mod candidate;
 mod draft;
+pub mod gym;
 mod illegal;
 mod program;
 pub mod random;

@@ -9,7 +9,7 @@ use crate::random::Random;
 use std::fmt;
 use tessera::npy::Array;
 use tessera::program::{Bindings, Content, From, Inputs, Limits, Setting};
-use tessera::{Diagnostic, Kernel, Literal, OrderOptions, Profile, Program, TextForm, Verdict};
+use tessera::{Diagnostic, Dialect, Kernel, Literal, OrderOptions, Profile, Program, TextForm, Verdict};
 use tessera_ir::ValueId;
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
@@ -89,6 +89,8 @@ pub struct Options {
     pub features: Vec<Feature>,
     /// The form that instructions are written in.
     pub form: TextForm,
+    /// The version of the text; the newest one, if none is named.
+    pub dialect: Option<Dialect>,
 }
 
 impl Default for Options {
@@ -100,6 +102,7 @@ impl Default for Options {
             families: Vec::new(),
             features: Vec::new(),
             form: TextForm::Dps,
+            dialect: None,
         }
     }
 }
@@ -352,6 +355,13 @@ impl Maker<'_> {
                 self.cut(&mut draft, &printed, &bad);
                 continue;
             }
+            // What C++ cannot say is no program to test an assembler with.
+            let options = tessera_emit::Options { sync: true, ..tessera_emit::Options::default() };
+            if let Err(error) = tessera_emit::build(program.module(), program.profile(), &options) {
+                let error = tessera::Error::from(error);
+                self.cut(&mut draft, &printed, &error.diagnostics().collect::<Vec<_>>());
+                continue;
+            }
             match self.run(&draft, &program, &kept) {
                 Ran::Fine(made) => return self.finish(&draft, *made),
                 Ran::Stopped(found) => {
@@ -470,6 +480,13 @@ impl Maker<'_> {
         {
             program = converted;
         }
+        if let Some(dialect) = self.options.dialect {
+            let (text, unsaid) = program.migrated(dialect);
+            if !unsaid.is_empty() {
+                return None;
+            }
+            program = accepts(text)?;
+        }
         let kernel = program.entry().ok()?;
         let verdict = kernel.order(&OrderOptions::default()).map_or(Verdict::Undecided, |report| report.verdict);
         made.is_race_free = verdict == Verdict::RaceFree;
@@ -479,7 +496,8 @@ impl Maker<'_> {
             more(self.options),
             verdict.name()
         );
-        made.text = head + &program.text(None);
+        let text = if self.options.dialect.is_some() { program.source().to_string() } else { program.text(None) };
+        made.text = head + &text;
         Some(made)
     }
 }
@@ -496,9 +514,12 @@ fn more(options: &Options) -> String {
         out += &format!(" --features {}", names.join(","));
     }
     match options.form {
-        TextForm::Asm => out += " --dialect asm",
-        TextForm::Ssa => out += " --dialect ssa",
+        TextForm::Asm => out += " --to asm",
+        TextForm::Ssa => out += " --to ssa",
         TextForm::Dps => {}
+    }
+    if let Some(dialect) = options.dialect {
+        out += &format!(" --dialect {dialect}");
     }
     out
 }

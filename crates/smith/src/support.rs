@@ -30,6 +30,8 @@ pub fn opcodes() -> impl Iterator<Item = Opcode> {
                 | Text::Partition
                 | Text::Assign
                 | Text::SetValid
+                | Text::Extents(_)
+                | Text::Slot
         );
         is_written && !matches!(op.info().sem, Sem::Traps)
     })
@@ -212,6 +214,30 @@ pub fn statement(draft: &mut Draft, random: &mut Random, op: Opcode) -> Option<u
                 typed(draft, t)
             );
             draft.push_raw(text, vec![t, n, r, c], [true, false])
+        }
+        Text::Extents(axes) => {
+            let t = draft.input(random, &Type::Tile(tile), Role::Src)?;
+            let results: Vec<ValueId> = axes.iter().map(|_| result(draft, Type::Scalar(ScalarType::Index))).collect();
+            let names: Vec<String> = results.iter().map(|v| shown(draft, *v)).collect();
+            let types = if results.len() > 1 { "(index, index)" } else { "index" };
+            let text =
+                format!("{} = pto.{name} {} : {} -> {types}", names.join(", "), shown(draft, t), typed(draft, t));
+            draft.push_raw(text, results.into_iter().chain([t]).collect(), [true, false])
+        }
+        Text::Slot => {
+            let (count, at) = (random.range(2, 4), draft.index(random.range(0, 1)));
+            let many = format!("!pto.multi_tile_buf<vec, 16x32xf32, count={count}>");
+            let all =
+                draft.value("m", Type::Tile(tile), Origin::Line(format!("pto.alloc_multi_tile : {many}"), Vec::new()));
+            let one = result(draft, Type::Tile(tile));
+            let text = format!(
+                "{} = pto.{name} {}[{}] : {many} -> {}",
+                shown(draft, one),
+                shown(draft, all),
+                shown(draft, at),
+                typed(draft, one)
+            );
+            draft.push_raw(text, vec![all, at, one], [true, false])
         }
         _ => return None,
     })

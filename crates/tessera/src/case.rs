@@ -54,6 +54,8 @@ pub struct Case {
     pub expect: Vec<Expected>,
     /// The rules that must be reported, as errors or warnings; `syntax-` stands for all of that family.
     pub rules: Vec<String>,
+    /// Whether the order of the pipes is judged, too.
+    pub races: bool,
     /// The limits of the run.
     pub limits: Limits,
 }
@@ -70,6 +72,8 @@ pub enum Status {
     Stopped,
     /// An output is not what it must be.
     Differs,
+    /// Accesses race, or flags are broken.
+    Races,
     /// A rule that must be reported is not.
     Unreported,
     /// The inputs do not fit the program.
@@ -78,8 +82,15 @@ pub enum Status {
 
 impl Status {
     /// Every one.
-    pub const ALL: [Status; 6] =
-        [Status::Passed, Status::Refused, Status::Stopped, Status::Differs, Status::Unreported, Status::Unbound];
+    pub const ALL: [Status; 7] = [
+        Status::Passed,
+        Status::Refused,
+        Status::Stopped,
+        Status::Differs,
+        Status::Races,
+        Status::Unreported,
+        Status::Unbound,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -88,6 +99,7 @@ impl Status {
             Status::Refused => "refused",
             Status::Stopped => "stopped",
             Status::Differs => "differs",
+            Status::Races => "races",
             Status::Unreported => "unreported",
             Status::Unbound => "unbound",
         }
@@ -123,6 +135,7 @@ impl Case {
             fills_missing: false,
             expect: Vec::new(),
             rules: Vec::new(),
+            races: true,
             limits: Limits::default(),
         }
     }
@@ -141,7 +154,7 @@ impl Case {
             (Some(rule), _) => {
                 (report.status, report.message) = (Status::Unreported, format!("{rule} is not reported"))
             }
-            (None, Status::Refused | Status::Stopped) => {
+            (None, Status::Refused | Status::Stopped | Status::Races) => {
                 (report.status, report.message) = (Status::Passed, String::new())
             }
             _ => {}
@@ -181,15 +194,21 @@ impl Case {
         bindings.outputs.sort_unstable();
         bindings.outputs.dedup();
         let shapes = kernel.shapes(&bindings);
-        let outcome = kernel.execute(bindings);
+        let (outcome, order) = match self.races {
+            true => kernel.execute_judged(bindings),
+            false => (kernel.execute(bindings), None),
+        };
         report.found.extend(outcome.diagnostics.iter().cloned());
+        let order = order.map_or(Vec::new(), |order| order.diagnostics);
+        report.found.extend(order.iter().cloned());
         stop_at(&outcome.diagnostics, Status::Stopped)?;
         for expected in &self.expect {
             let found = expected.compare(&kernel, &outcome, &shapes).map_err(unbound)?;
             report.compared.push((expected.name.clone(), found));
         }
         let worst = report.compared.iter().find(|(_, found)| !found.is_equal());
-        worst.map_or(Ok(()), |(name, found)| Err((Status::Differs, difference(name, found))))
+        worst.map_or(Ok(()), |(name, found)| Err((Status::Differs, difference(name, found))))?;
+        stop_at(&order, Status::Races)
     }
 
     /// The inputs of the kernel.

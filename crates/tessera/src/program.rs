@@ -14,6 +14,7 @@
 //! Tools that report findings as data use [`Program::read`], [`Program::check`] and [`Kernel::execute`].
 
 mod arguments;
+mod bars;
 mod bind;
 mod call;
 mod detect;
@@ -184,14 +185,17 @@ impl Program {
     }
 
     /// The same in a version of the text, and what the version cannot say, which stays as it is (isa/today.md 1.3).
-    pub fn text_in(&self, form: Option<TextForm>, dialect: Dialect) -> (String, Vec<Diagnostic>) {
+    /// In DPS it is a module with a function, as assemblers take it.
+    pub fn text_in(&self, form: Option<TextForm>, dialect: Option<Dialect>) -> (String, Vec<Diagnostic>) {
         let parsed = &self.0.parsed;
-        let text = match form {
-            Some(form) => tessera_asm::convert_as(parsed, form, Some(dialect)),
-            None => tessera_asm::print_as(parsed, dialect),
+        let text = match (form, dialect) {
+            (Some(TextForm::Dps), _) => tessera_asm::convert_for_assembler(parsed, dialect),
+            (Some(form), _) => tessera_asm::convert_as(parsed, form, dialect),
+            (None, Some(dialect)) => tessera_asm::print_as(parsed, dialect),
+            (None, None) => tessera_asm::print(parsed),
         };
-        let unsaid = tessera_asm::dialect::unsaid(parsed, &text, dialect);
-        (text, unsaid)
+        let unsaid = dialect.map(|dialect| tessera_asm::dialect::unsaid(parsed, &text, dialect));
+        (text, unsaid.unwrap_or_default())
     }
 
     /// The program for a version: its text there, which says the version, and what could not be rewritten
@@ -284,6 +288,9 @@ impl Program {
         if let Some(found) = funcs.iter().find_map(|func| entry_result(module, func)) {
             return Err(refused(Box::new(found)));
         }
+        if let Some(found) = funcs.iter().find_map(|func| one_thread_per_element(module, func)) {
+            return Err(refused(Box::new(found)));
+        }
         let inlined = if funcs.len() > 1 { join(module, funcs).map(Cow::Owned) } else { inline(module, func) };
         let inlined = inlined.map_err(refused)?;
         match tessera_ir::verify(module, &inlined).into_iter().next() {
@@ -374,6 +381,16 @@ fn cannot_run(module: &Module) -> Option<Diagnostic> {
         });
     }
     note
+}
+
+/// A function that a kernel reaches, and that runs once for each element (isa/today.md 4.1).
+fn one_thread_per_element(module: &Module, kernel: &Func) -> Option<Diagnostic> {
+    let reached = module.reachable(&[kernel.name]);
+    let is_simt = |func: &&Func| func.attrs.iter().any(|(key, _)| key == "pto.simt_entry");
+    let func = module.funcs.iter().filter(|func| reached.contains(&func.name)).find(is_simt)?;
+    let what = format!("@{} runs one thread per element", module.names.text(func.name));
+    let help = "rewrite it with tile instructions or vector micro-operations";
+    Some(Diagnostic::error("not-executable", what).at(func.span, "marked pto.simt_entry").help(help))
 }
 
 /// A kernel returns nothing.

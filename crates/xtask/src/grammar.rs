@@ -22,7 +22,7 @@ fn mnemonics() -> String {
         let info = op.info();
         [info.mnemonic].into_iter().chain(info.aliases.iter().copied())
     });
-    let spelled = rows.chain(others()).map(|name| name.replace('.', "_"));
+    let spelled = rows.chain(others()).chain(tessera_asm::dialect::scalars()).map(|name| name.replace('.', "_"));
     any(spelled).replace('_', "[._]")
 }
 

@@ -8,6 +8,7 @@ mod headers;
 mod intrinsics;
 mod pages;
 pub mod release;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ fn generated(root: &Path) -> Files {
     grammar::generate(&mut files);
     fuzz::generate(&mut files);
     pages::generate(root, &mut files);
+    versions::generate(&mut files);
     let stub = "bindings/python/python/tessera/instructions.pyi";
     files.insert(stub.into(), tessera::intrinsics::python::stub());
     files.insert(".gitattributes".into(), attributes(&files));

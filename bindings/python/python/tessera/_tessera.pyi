@@ -500,7 +500,7 @@ class Trace:
         The steps: dictionaries with how, line, op, block, loops, to, from, detail and depth.
         """
 
-def compare_kernel(program: Program, profile: str | None, entry: str | None, blocks: SupportsIndex, inputs: dict, expected: dict, atol: SupportsFloat | SupportsIndex | None, rtol: SupportsFloat | SupportsIndex | None, ulp: SupportsIndex | None) -> tuple[Any, str | None]:
+def compare_kernel(program: Program, profile: str | None, entry: str | None, blocks: SupportsIndex, inputs: dict, expected: dict, atol: SupportsFloat | SupportsIndex | None, rtol: SupportsFloat | SupportsIndex | None, ulp: SupportsIndex | None, races: bool) -> tuple[Any, str | None]:
     """
     Runs a kernel and compares its outputs: the result, and a text about what differs.
     """

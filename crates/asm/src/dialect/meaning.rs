@@ -6,8 +6,8 @@ use tessera_ir::{Dialect, Func, Op, TypeTable};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::{AttrName, Order, Role};
-use tessera_isa::sem::{Saturation, Sem};
+use tessera_isa::ops::{AttrName, Opcode, Role};
+use tessera_isa::sem::Saturation;
 
 /// The saturation of a conversion that has none written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(crate) fn saturation(types: &TypeTable, func: &Func, op: &Op) -> Option<Satu
 
 /// Whether the operation gives or takes a token between cores, of which 0.27 has another meaning on a5.
 pub(crate) fn is_core_flag(op: &Op) -> bool {
-    op.opcode().is_some_and(|o| matches!(o.info().sem, Sem::Orders(Order::CoreSet | Order::CoreWait)))
+    matches!(op.opcode(), Some(Opcode::SyncSet | Opcode::SyncWait))
 }
 
 /// Whether an integer type has every value of another one.

@@ -8,6 +8,7 @@ use tessera_ir::OpAttrs;
 use tessera_isa::diag::{Diagnostic, nearest};
 use tessera_isa::inst::{AttrValue, Precision};
 use tessera_isa::ops::{AttrKind, AttrName, Opcode, RuleKind, Text};
+use tessera_isa::sem::{Fifo, Sem};
 
 /// Attributes that later versions of the dialect call otherwise.
 const LATER: &[(&str, AttrName)] = &[
@@ -87,7 +88,9 @@ impl Parser<'_> {
         }
         let names: Vec<&str> = known.iter().map(|a| a.name()).collect();
         // What stands on an operation of a FIFO says how tiles go through it.
-        let is_fifo = Opcode::parse(op).is_some_and(|op| matches!(op.info().text, Text::Pipe(_)));
+        // For the ends of a pipe `fifo-init` says so.
+        let is_end = |op: Opcode| matches!(op.info().sem, Sem::Fifo(Fifo::Initialize(_)));
+        let is_fifo = Opcode::parse(op).is_some_and(|op| matches!(op.info().text, Text::Pipe(_)) && !is_end(op));
         if is_fifo && !matches!(entry.key.as_str(), "loop_depth" | "postupdate" | "tail") {
             let what = format!("{op} does not know the attribute {}, which may change what it does", shown(&entry.key));
             let help = did_you_mean(&entry.key, names.iter().copied(), || format!("{op} has {}", names.join(", ")));

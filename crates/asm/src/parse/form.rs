@@ -213,7 +213,7 @@ impl Parser<'_> {
 
     fn wrong_role<T>(&mut self, opcode: Opcode, role: Role, raw: &Raw) -> Res<T> {
         let wanted = match role.kind() {
-            _ if role == Role::Global => "a pointer, view or memref",
+            _ if role.is_view() => "a pointer, view or memref",
             Kind::Tile | Kind::Conv => "a tile",
             Kind::Index => "an index or integer",
             Kind::Quant => "a 64-bit integer",

@@ -328,6 +328,7 @@ impl Parser<'_> {
                 let counts = [3, 5].into_iter().find(|n| *n == g.operands.len()).unwrap_or(3);
                 all.into_iter().take(counts).collect()
             }
+            Text::Meet => [Role::Global, Role::Number].into_iter().take(g.operands.len().min(2)).collect(),
             Text::Slot => SmallVec::from_slice(&[Role::Src, Role::Index]),
             Text::StoreScalar => SmallVec::from_slice(&[Role::Scalar, Role::Global, Role::Number]),
             Text::MakeView | Text::Partition | Text::AddPtr | Text::LoadScalar | Text::Dim => {

@@ -78,13 +78,12 @@ impl Parser<'_> {
         self.build(results, op, form, &mut written)
     }
 
-    /// Whether the indices of a table lie in global memory, which is read and does not run (isa/today.md 6.7).
+    /// Whether a view is printed, which is read and does not run.
     fn takes_views(&self, op: Opcode, w: &Written) -> bool {
         let is_view =
             |raw: &Raw| self.raw_type(raw).is_some_and(|id| self.module.types.get(id).global_elem().is_some());
         let views = w.ins.iter().filter(|raw| is_view(raw)).count();
-        let is_table = op.info().attrs.contains(&AttrName::GatherOob);
-        is_table && views > 1 || matches!(op.info().sem, Sem::Prints) && views > 0
+        matches!(op.info().sem, Sem::Prints) && views > 0
     }
 
     /// The row that the clauses mean: `fp %f` is an operand of the `_fp` row, `pre_quant %q` the last operand, and a word

@@ -31,6 +31,7 @@ impl Parser<'_> {
             "memref.subview" => Self::subview_memref,
             "pto.bind_tile" => Self::bind_tile,
             "pto.pointer_cast" => Self::pointer_cast,
+            "pto.declare_tile_memref" => Self::declare_memref,
             _ => return None,
         };
         self.bump();
@@ -51,6 +52,21 @@ impl Parser<'_> {
     pub(super) fn made_tile(&mut self, results: &Results, ty: TypeAt) -> Res<()> {
         self.tile_at(ty)?;
         self.made(results, Opcode::AllocTile, &[], ty)
+    }
+
+    /// `pto.declare_tile_memref -> M`: a tile that a pop gives its storage.
+    fn declare_memref(&mut self, results: &Results) -> Res<()> {
+        if self.at(Tok::LParen) {
+            let open = self.bump().span;
+            self.operand_list(open, Tok::RParen)?;
+        }
+        self.optional_dictionary()?;
+        if !self.eat(Tok::Arrow) {
+            self.expect(Tok::Colon, "`->` and the type")?;
+        }
+        let ty = self.ty()?;
+        self.tile_at(ty)?;
+        self.made(results, Opcode::DeclareTile, &[], ty)
     }
 
     /// The tile type of a memref; one in global memory is nothing that a kernel can make.
@@ -126,7 +142,12 @@ impl Parser<'_> {
     /// The storage of a tile with the layout of `config` and a valid region.
     pub(super) fn bind(&mut self, results: &Results, src: Raw, valid: &Raws, entries: &[Entry], to: TypeAt) -> Res<()> {
         let (from, result) = (self.tile_at(src.ty.unwrap_or(to))?, self.tile_at(to)?);
-        if (from.loc, from.elem, from.rows, from.cols) != (result.loc, result.elem, result.rows, result.cols) {
+        // Lowered text says which operation it was.
+        let view = entries.iter().find(|e| e.key == "pto.view_semantics").map(|e| self.value_text(e));
+        let is_other = from.loc == result.loc && view.is_some();
+        if !is_other
+            && (from.loc, from.elem, from.rows, from.cols) != (result.loc, result.elem, result.rows, result.cols)
+        {
             let text = format!("{} is bound as {}", self.type_text(src.ty.unwrap_or(to).0), self.type_text(to.0));
             return self.fail("type-mismatch", to.1, text, "bind_tile keeps location, element type and extents");
         }
@@ -137,7 +158,12 @@ impl Parser<'_> {
             self.check_pitch(result.cols, to.1);
         }
         let Some(src) = self.resolve(&src, Role::Src, None) else { return Ok(()) };
-        self.made(results, Opcode::BindTile, &[src], ty)?;
+        let opcode = match view {
+            Some(_) if from.elem != result.elem => Opcode::Bitcast,
+            Some(_) if (from.rows, from.cols) != (result.rows, result.cols) => Opcode::Treshape,
+            _ => Opcode::BindTile,
+        };
+        self.made(results, opcode, &[src], ty)?;
         if let (Some(valid), Some((name, span))) = (valid, results.names.first())
             && let Some(tile) = self.scope.find(*name)
         {
@@ -197,7 +223,8 @@ impl Parser<'_> {
         let known: Vec<Option<i64>> = valid.iter().map(|raw| self.constant_of(raw)).collect();
         let dynamic = match known.as_slice() {
             [] => None,
-            [Some(rows), Some(cols)] => {
+            // A region that is set later is dynamic from the start.
+            [Some(rows), Some(cols)] if !entries.iter().any(|e| e.key == "pto.force_dynamic_valid_shape") => {
                 let extent = |n: &i64| Extent::Static(u64::try_from(*n).unwrap_or(u64::MAX));
                 (tile.v_row, tile.v_col) = (extent(rows), extent(cols));
                 None
@@ -214,6 +241,41 @@ impl Parser<'_> {
             }
         };
         Ok(((self.module.types.intern(Type::Tile(tile)), at.1), dynamic))
+    }
+
+    /// The type of a memref does not say that its valid region is set later: the tile that it is gets a dynamic one, which is
+    /// all of it at first.
+    pub(super) fn open_extents(&mut self, raw: &Raw) {
+        let RawArg::Name(name) = raw.what else { return };
+        let Some(value) = self.scope.find(name) else { return };
+        let Some(tile) = self.type_of_value(value).and_then(Type::tile).copied() else { return };
+        let Def::Result(made, _) = self.func.value(value).def else { return };
+        let op = self.func.op(made);
+        let is_whole = (tile.v_row, tile.v_col) == (Extent::Static(tile.rows), Extent::Static(tile.cols));
+        if op.opcode() != Some(Opcode::AllocTile) || !is_whole {
+            return;
+        }
+        let span = op.span;
+        let home = (0..self.func.blocks.len()).find(|n| self.func.blocks[*n].ops.contains(&made));
+        let Some(home) = home else { return };
+        let index = self.common.index;
+        for (role, n) in [(Role::ValidRow, tile.rows), (Role::ValidCol, tile.cols)] {
+            let base = self.module.names.text(name).to_string();
+            let own = self.module.names.intern(&format!("{base}.{}", role.name()));
+            let id = OpId(self.func.ops.len() as u32);
+            let mut constant = Op::new(OpKind::Constant(Number::Int(n.into())), TextForm::Ssa, span);
+            let def = Def::Result(id, 0);
+            let extent = self.func.add_value(tessera_ir::Value { name: own, ty: index, def, span, type_span: span });
+            constant.results.push(extent);
+            self.func.add_op(constant);
+            let ops = &mut self.func.blocks[home].ops;
+            let at = ops.iter().position(|id| *id == made).unwrap_or(0);
+            ops.insert(at, id);
+            let operand = Operand { role, arg: Arg::Value(extent), span, type_span: span };
+            self.func.op_mut(made).operands.push(operand);
+        }
+        let tile = TileType { v_row: Extent::Dynamic, v_col: Extent::Dynamic, ..tile };
+        self.func.value_mut(value).ty = self.module.types.intern(Type::Tile(tile));
     }
 
     /// The integer that an operand is, where it is a literal or a constant.

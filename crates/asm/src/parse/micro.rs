@@ -9,7 +9,7 @@ use crate::sink::shown;
 use smallvec::smallvec;
 use tessera_ir::{Arg, Def, Op, OpId, OpKind, Operand, TextForm, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
-use tessera_isa::ops::Role;
+use tessera_isa::ops::{Opcode, Order, Role};
 use tessera_micro::{Call, GroupItem, Item};
 
 /// Words that introduce the types of a group.
@@ -35,6 +35,11 @@ impl Parser<'_> {
             "vecscope" => Some(self.section(results, "vecscope")),
             "strict_vecscope" => Some(self.strict_vecscope(results)),
             _ => {
+                // Tokens between cores are no part of what runs inside of one (isa/today.md 8.3).
+                let is_token = |opcode: Opcode| matches!(opcode.order(), Some(Order::CoreSet | Order::CoreWait));
+                if Opcode::parse(mnemonic).is_some_and(is_token) {
+                    return None;
+                }
                 let (name, row) = tessera_micro::find(mnemonic)?;
                 self.bump();
                 Some(self.micro_instruction(results, Call { name, row, items: Vec::new(), attrs: Vec::new() }))

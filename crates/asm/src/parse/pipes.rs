@@ -7,12 +7,19 @@ use crate::sink::{did_you_mean, shown};
 use tessera_ir::{ScalarType, Type};
 use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, PipeText, Role};
+use tessera_isa::sem::{Fifo, Sem};
 
 impl Parser<'_> {
     /// Attributes, operands in parentheses and the result's type, in any order; the mnemonic has been read.
     pub(super) fn pipe_text(&mut self, draft: &mut Draft, results: &Results, op: Opcode, text: PipeText) -> Res<()> {
         let (mut raws, mut words) = (Raws::new(), Vec::new());
+        let mut sub_block = Raws::new();
         loop {
+            if self.at_word("aiv_subblockid") && matches!(op.info().sem, Sem::Fifo(Fifo::Push(_) | Fifo::Pop(_))) {
+                self.bump();
+                self.labelled(&mut sub_block)?;
+                continue;
+            }
             match self.tok.kind {
                 Tok::LBrace => self.attributes(&mut draft.entries)?,
                 Tok::LParen => words.extend(self.labelled(&mut raws)?),
@@ -24,6 +31,7 @@ impl Parser<'_> {
             }
         }
         self.pipe_roles(draft, op, text, raws, &words)?;
+        draft.operands.extend(sub_block.first().map(|raw| (Role::Number, *raw)));
         if draft.types.len() != results.names.len() && text.has_result {
             return self.expected("`->` and the type of the result");
         }
@@ -90,7 +98,6 @@ impl Parser<'_> {
 
     /// The result of an instruction of the FIFOs: a tile, a pipe, or an address.
     pub(super) fn pipe_result(&mut self, op: Opcode, draft: &Draft) -> Res<()> {
-        use tessera_isa::sem::{Fifo, Sem};
         let Some((id, at)) = draft.types.first().copied() else { return Ok(()) };
         let Sem::Fifo(fifo) = op.info().sem else { return Ok(()) };
         let ty = self.module.types.get(id);

@@ -76,6 +76,21 @@ impl Parser<'_> {
                     draft.types.push((self.common.index, self.prev));
                 }
             }
+            Text::Extents(axes) => {
+                self.plays(&mut draft, Role::Tile)?;
+                if self.eat(Tok::Colon) {
+                    self.operand_types(&mut draft)?;
+                }
+                if self.eat(Tok::Arrow) {
+                    draft.types = self.type_list()?;
+                } else {
+                    draft.types.extend(axes.iter().map(|_| (self.common.index, self.prev)));
+                }
+                if results.names.len() != axes.len() {
+                    let text = format!("{opcode} has {} results, and {} are named", axes.len(), results.names.len());
+                    return self.fail("operand-count", results.start, text, format!("name {} results", axes.len()));
+                }
+            }
             Text::Print => self.print_of(&mut draft)?,
             Text::LoadScalar => {
                 self.element(&mut draft)?;
@@ -94,6 +109,7 @@ impl Parser<'_> {
                 draft.types.push(if self.eat(Tok::Colon) { self.ty()? } else { usual });
             }
             Text::Pipe(text) => self.pipe_text(&mut draft, results, opcode, text)?,
+            Text::Meet => self.meeting(&mut draft)?,
             Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
             Text::Attributes | Text::Ignored => {}
             _ => {
@@ -142,7 +158,7 @@ impl Parser<'_> {
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
                 // Events take any role; they have no effect here. An operand that is synchronised, or given the
                 // address of the flags, may be anything (sync.md 2, isa/today.md 3).
-                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events))
+                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events | Order::Meet))
                     || info.text == Text::Slot && ty.slots().is_some();
                 if !ty.plays(*role) && *ty != Type::Event && !any {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));
@@ -454,6 +470,11 @@ impl Parser<'_> {
         draft.entries = self.optional_dictionary()?;
         if self.eat(Tok::Colon) {
             self.operand_types(draft)?;
+        }
+        if let Some((_, raw)) = draft.operands.first().copied()
+            && raw.ty.is_some_and(|(_, at)| self.slice(at).starts_with("memref"))
+        {
+            self.open_extents(&raw);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::{Printer, is_bare};
 use crate::dialect;
 use tessera_ir::{Arg, Op, Operand, ScalarType, Sign, Type};
-use tessera_isa::ops::{Opcode, PipeText, Role, Text};
+use tessera_isa::ops::{Opcode, Order, PipeText, Role, Text};
 use tessera_isa::sem::{Fifo, Sem};
 
 /// The first operand, and the others.
@@ -44,9 +44,10 @@ impl Printer<'_> {
             Text::MakeView => self.two_lists(op, ["shape", "strides"]).attrs(op, opcode).text(" : ").result_types(op),
             Text::Partition => self.two_lists(op, ["offsets", "sizes"]).attrs(op, opcode).first_and_result(op),
             Text::AddPtr => self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op),
-            Text::Address(_) | Text::Dim => {
+            Text::Address(_) | Text::Dim | Text::Extents([_]) => {
                 self.text(" ").operands(&op.operands).attrs(op, opcode).first_and_result(op)
             }
+            Text::Extents(_) => self.text(" ").operands(&op.operands).text(" : ").operand_types(&op.operands),
             Text::Print => {
                 let format = op.attrs.as_deref().and_then(|a| a.words.first()).cloned().unwrap_or_default();
                 write!(self, " ins(\"{format}\"");
@@ -82,6 +83,16 @@ impl Printer<'_> {
                 if is_usual { self } else { self.text(" : ").result_types(op) }
             }
             Text::Pipe(text) => self.pipe_text(op, opcode, text),
+            Text::Meet => {
+                self.text("(").operands(&op.operands);
+                if !op.operands.is_empty() {
+                    self.text(" : ").operand_types(&op.operands);
+                }
+                let words = op.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
+                let [mode, cores] = [0, 1].map(|n| words.get(n).map_or("", String::as_str));
+                write!(self, ") mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{cores}>");
+                self.attrs(op, opcode)
+            }
             Text::Attributes => self.attrs(op, opcode),
             Text::Hint(_) => {
                 let words = op.attrs.as_deref().map(|a| a.words.join(" ")).unwrap_or_default();
@@ -97,29 +108,35 @@ impl Printer<'_> {
 
     /// `{…}(operands) -> T`, or `(operands) {…} -> T` where tiles move (isa/structure.md 5).
     fn pipe_text(&mut self, op: &Op, opcode: Opcode, text: PipeText) -> &mut Self {
+        // The vector core that runs it stands behind the attributes (isa/today.md 7.1).
+        let split = op.operands.iter().position(|o| o.role == Role::Number).unwrap_or(op.operands.len());
+        let (operands, sub_block) = op.operands.split_at(split);
         if text.attrs_first {
             self.attrs(op, opcode);
         }
-        if !op.operands.is_empty() && text.worded {
-            self.text(" (").list(&op.operands, |p, o| {
+        if !operands.is_empty() && text.worded {
+            self.text(" (").list(operands, |p, o| {
                 let word = text.operands.iter().find(|(role, ..)| *role == o.role).map_or("", |(_, word, _)| word);
                 write!(p, "{word} = ").arg(o.arg).text(" : ").arg_type(o.arg)
             });
             self.text(")");
-        } else if !op.operands.is_empty() {
+        } else if !operands.is_empty() {
             if matches!(opcode.info().sem, Sem::Fifo(Fifo::Initialize(_))) {
-                self.text("(").list(&op.operands, |p, o| p.arg(o.arg).text(" : ").arg_type(o.arg)).text(")");
+                self.text("(").list(operands, |p, o| p.arg(o.arg).text(" : ").arg_type(o.arg)).text(")");
                 return if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) };
             }
-            self.text("(").operands(&op.operands);
+            self.text("(").operands(operands);
             // Extents have no types in the text.
-            if !op.operands.iter().all(|o| matches!(o.role, Role::ValidRow | Role::ValidCol)) {
-                self.text(" : ").operand_types(&op.operands);
+            if !operands.iter().all(|o| matches!(o.role, Role::ValidRow | Role::ValidCol)) {
+                self.text(" : ").operand_types(operands);
             }
             self.text(")");
         }
         if !text.attrs_first {
             self.attrs(op, opcode);
+        }
+        if !sub_block.is_empty() {
+            self.text(" aiv_subblockid(").operands(sub_block).text(")");
         }
         if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) }
     }
@@ -173,7 +190,7 @@ impl Printer<'_> {
         };
         let shown: Vec<String> =
             words.iter().map(|w| if plain(w) { format!("<{w}>") } else { format!("\"{w}\"") }).collect();
-        if let (Opcode::SyncSet | Opcode::SyncWait, [pipe, ids @ ..]) = (opcode, words) {
+        if let (Some(Order::CoreSet | Order::CoreWait), [pipe, ids @ ..]) = (opcode.order(), words) {
             let ids: String = ids.iter().map(|id| format!(", {id}")).collect();
             write!(self, " <{pipe}>{ids}");
             for operand in &op.operands {
@@ -183,6 +200,23 @@ impl Printer<'_> {
                 return self;
             }
             return self.attrs(op, opcode);
+        }
+        // The pipe of a buffer is quoted, and a mode may follow (isa/today.md 8.2).
+        let is_buffer = matches!(opcode.order(), Some(Order::Take | Order::Release));
+        if let (true, [pipe, rest @ ..]) = (is_buffer, words)
+            && pipe.starts_with("PIPE_")
+        {
+            write!(self, " \"{pipe}\"");
+            for operand in &op.operands {
+                self.text(", ").arg(operand.arg);
+            }
+            let rest: String = rest.iter().map(|word| format!(", {word}")).collect();
+            return write!(self, "{rest}").attrs(op, opcode);
+        }
+        if let (true, [class, rest @ ..], [operand]) = (is_buffer, words, op.operands.as_slice()) {
+            write!(self, "[#pto.pipe_event_type<{class}>, ").arg(operand.arg);
+            let rest: String = rest.iter().map(|word| format!(", {word}")).collect();
+            return write!(self, "{rest}]").attrs(op, opcode);
         }
         // A computed id stands beside the words (sync.md 2).
         if !shown.is_empty() && !op.operands.is_empty() && op.results.is_empty() {

@@ -46,8 +46,8 @@ impl Printer<'_> {
 
     fn comment_text(&mut self, comment: crate::trivia::Comment) {
         let text = self.trivia.comment_text(&comment);
-        // `#` starts a comment only at the start of a line.
-        if text.starts_with('#') && comment.trailing {
+        // `#` starts a comment only at the start of a line of a listing.
+        if text.starts_with('#') && (comment.trailing || !self.module.is_listing) {
             self.out.push_str("//");
         }
         self.out.push_str(text);

@@ -203,12 +203,12 @@ impl Printer<'_> {
         Some(if data == valid(Role::Idx)? { Coalesce::Elem } else { Coalesce::Row })
     }
 
-    /// The name by which a flag between cores means the same in the printed version (isa/today.md 8.3). On a2a3 all
-    /// versions mean the same.
+    /// The name by which a flag between cores means the same in the printed version (isa/today.md 8.3). On other
+    /// profiles all versions mean the same.
     pub(super) fn core_flag(&self, op: &Op) -> Option<&'static str> {
         let reads_as_old = self.module.dialect.is_none_or(|dialect| dialect < Dialect::V0_60);
         let mode = op.known_attrs().int(AttrName::FftsMode);
-        let differs = reads_as_old && self.is_later() && self.module.profile != Some(Profile::A2a3);
+        let differs = reads_as_old && self.is_later() && self.module.profile == Some(Profile::A5);
         if !is_core_flag(op) || !differs || mode != Some(2) {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Conversion between the forms: what comes out is legal text of the same program, and converting again changes nothing.
 
 use super::support::{corpus, read};
-use tessera_asm::{convert, parse};
+use tessera_asm::{convert, convert_for_assembler, parse};
 use tessera_ir::{OpKind, TextForm};
 
 const FORMS: [TextForm; 3] = [TextForm::Asm, TextForm::Ssa, TextForm::Dps];
@@ -176,4 +176,71 @@ tassign %d, @tile(0x40)
 pto.tmov ins(%s : !pto.tile_buf<8x8xf32>) outs(%d : !pto.tile_buf<8x8xf32>)
 ";
     check(asm, TextForm::Dps, dps);
+}
+
+#[test]
+fn assemblers_get_a_module_of_partitions_and_tiles() {
+    let listing = "\
+# from a page
+pto.tassign %d, @tile(0x400)
+%d = tmov %s : !pto.tile<16x8xf32> -> !pto.tile<16x8xf32>
+";
+    let expected = "\
+// # from a page
+module {
+  func.func @kernel(%s: !pto.tile_buf<vec, 16x8xf32>) attributes {pto.entry} {
+    %addr_400 = arith.constant 1024 : i64
+    %d = pto.alloc_tile addr = %addr_400 : !pto.tile_buf<vec, 16x8xf32>
+    pto.tmov ins(%s : !pto.tile_buf<vec, 16x8xf32>) outs(%d : !pto.tile_buf<vec, 16x8xf32>)
+    return
+  }
+}
+";
+    let text = convert_for_assembler(&read(listing), None);
+    assert_eq!(text.replace("//#", "// #"), expected);
+    let whole = "\
+module {
+  func.func @k(%x: !pto.ptr<f32>, %a: memref<16x16xf32, #pto.address_space<vec>>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %v = pto.make_tensor_view %x, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf32>
+    pto.tload ins(%v : !pto.tensor_view<?x?xf32>) outs(%a : memref<16x16xf32, #pto.address_space<vec>>)
+    return
+  }
+}
+";
+    let text = convert_for_assembler(&read(whole), None);
+    let window = "    %v_all = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> \
+                  !pto.partition_tensor_view<16x16xf32>\n    pto.tload ins(%v_all : !pto.partition_tensor_view<16x16xf32>) \
+                  outs(%a : !pto.tile_buf<vec, 16x16xf32>)\n";
+    assert!(text.contains(window), "{text}");
+    assert_eq!(convert_for_assembler(&read(&text), None), text);
+}
+
+#[test]
+fn lowered_tiles_are_tiles() {
+    const CONFIG: &str =
+        "config = #pto.tile_buf_config<blayout=row_major, slayout=none_box, s_fractal_size=512, pad=null>";
+    const M: &str = "memref<16x64xf32, #pto.address_space<vec>>";
+    for (text, expected) in [
+        (
+            format!(
+                "%t = pto.bind_tile %a, %c, %c {{{CONFIG}, pto.view_semantics = \"treshape\"}} : {M} -> memref<64x16xf32, #pto.address_space<vec>>"
+            ),
+            "%t = pto.treshape %a : !pto.tile_buf<vec, 16x64xf32> -> !pto.tile_buf<vec, 64x16xf32, valid=16x16>",
+        ),
+        (format!("%t = pto.declare_tile_memref -> {M}"), "%t = pto.declare_tile -> !pto.tile_buf<vec, 16x64xf32>"),
+        (
+            format!("pto.set_validshape %a, %c, %c {{__pto.lowered_set_validshape}} : {M}"),
+            "%a = pto.alloc_tile valid_row = %a.valid_row valid_col = %a.valid_col : !pto.tile_buf<vec, 16x64xf32, valid=?x?>",
+        ),
+    ] {
+        let text = format!(
+            "func.func @k() {{\n  %c = arith.constant 16 : index\n  %a = memref.alloc() : {M}\n  {text}\n  return\n}}\n"
+        );
+        let printed = tessera_asm::print(&read(&text));
+        assert!(printed.contains(expected), "{printed}");
+        assert_eq!(tessera_asm::print(&read(&printed)), printed);
+    }
 }

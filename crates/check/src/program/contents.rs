@@ -13,6 +13,7 @@
 //! Branches with unknown conditions are joined: a cell that differs between arms only warns. A loop that is walked once
 //! counts as running; a read in it waits for the end of the loop, because an earlier turn may have written the bytes.
 
+use super::slots::Slots;
 use super::walk::Walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -79,6 +80,7 @@ pub(super) struct Contents {
     unknown: FxHashSet<Root>,
     /// Whether it may be any tile, also one that has no address yet.
     anywhere: bool,
+    pub slots: Slots,
 }
 
 /// A read of bytes that nothing has written up to here, in a loop that is walked once.
@@ -172,6 +174,7 @@ impl Contents {
     fn join(self, mut other: Contents, branches: u32) -> Contents {
         let mut joined = self;
         joined.anywhere |= other.anywhere;
+        joined.slots.join(&other.slots);
         let unknown: Vec<Root> = other.unknown.drain().collect();
         unknown.into_iter().for_each(|root| joined.forget(root));
         let roots: FxHashSet<Root> = joined.cells.keys().chain(other.cells.keys()).copied().collect();
@@ -605,7 +608,7 @@ fn leaves(opcode: Opcode) -> bool {
         let global = form.operand(Role::Global);
         global.is_some_and(|row| matches!(row.effect, Effect::Write | Effect::ReadWrite))
     };
-    info.forms.iter().any(writes) || matches!(info.sem, Sem::Gets | Sem::Prints | Sem::Fifo(Fifo::Push(_)))
+    info.forms.iter().any(writes) || matches!(info.sem, Sem::Gets | Sem::Fifo(Fifo::Push(_)))
 }
 
 /// Whether an instruction works on no element (isa/today.md 5.3).

@@ -8,6 +8,7 @@ use tessera_isa::inst::Inst;
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Sem;
+use tessera_micro::Call;
 
 impl Report {
     /// Reports a fault at an operation, once.
@@ -50,7 +51,11 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
 
 /// Whether an instruction touches a tile's bytes or writes global memory.
 fn touches(op: &Op, profile: Profile) -> bool {
-    let OpKind::Pto(opcode, _) = op.kind else { return false };
+    let opcode = match &op.kind {
+        OpKind::Pto(opcode, _) => *opcode,
+        OpKind::Micro(call) => return call.is_on_pipe(),
+        _ => return op.is_vecscope(),
+    };
     let info = opcode.info();
     let prints_a_tile = matches!(info.sem, Sem::Prints) && !info.forms.is_empty();
     !opcode.only_names(profile) && (info.sem.computes() || matches!(info.sem, Sem::Stores | Sem::Gets) || prints_a_tile)
@@ -66,7 +71,22 @@ impl Walk<'_> {
         let Some(core) = self.core else { return self.check_kind(op, inst, pipe) };
         let phases = inst.phases().phases.iter().map(|phase| phase.pipe);
         let Some(pipe) = phases.chain([pipe]).find(|pipe| !core.has(*pipe)) else { return };
-        let what = format!("{} runs on pipe {pipe} here, which the {core} core does not have", inst.op);
+        self.lacks_pipe(op, core, pipe);
+    }
+
+    /// `kind-pipe` of a micro instruction (micro/cube.md 2).
+    pub(super) fn check_micro_pipe(&mut self, op: &Op, call: &Call) {
+        let Some(core) = self.core.filter(|_| call.is_on_pipe()) else { return };
+        let Some(pipe) = call.pipe() else { return };
+        let is_cube = call.row.core == tessera_micro::Core::Cube;
+        if !core.has(pipe) || is_cube && core == Core::Vector {
+            self.lacks_pipe(op, core, pipe);
+        }
+    }
+
+    fn lacks_pipe(&mut self, op: &Op, core: Core, pipe: Pipe) {
+        let name = op.kind.name();
+        let what = format!("{name} runs on pipe {pipe} here, which the {core} core does not have");
         let mut fault = Fault::new("kind-pipe", what).help(format!("move it into code for the {} core", core.other()));
         if self.state.profile == Profile::Cpu {
             fault.severity = Severity::Warning;

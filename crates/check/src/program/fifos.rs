@@ -40,7 +40,11 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
         }
     }
     check.writes();
+    check.flags(&fifos);
 }
+
+/// The directions of pipes that a function has flags for: each uses two of 16.
+const MOST_DIRECTIONS: usize = 8;
 
 struct Check<'a> {
     module: &'a Module,
@@ -373,7 +377,11 @@ impl Check<'_> {
             let split = op.known_attrs().int(AttrName::PipeSplit).unwrap_or(0);
             let init = self.fifos_init(fifo).map(|at| self.func.op(at));
             let nosplit = init.and_then(|init| init.known_attrs().get(AttrName::NoSplit));
+            let says_core = op.operand(Role::Number).is_some();
             let fault = match (split, nosplit) {
+                (0, _) if says_core => {
+                    Some(("aiv_subblockid is written, and split is 0".into(), "leave it out, or write split = 1 or 2"))
+                }
                 (..0 | 3.., _) => Some((format!("split is {split}"), "0 is none, 1 rows, 2 columns")),
                 (1..=2, Some(AttrValue::Bool(true))) => {
                     Some((format!("split is {split}, and the pipe says nosplit = true"), "write split = 0"))
@@ -390,6 +398,28 @@ impl Check<'_> {
             if let Some((what, help)) = fault {
                 self.report.fault(op, "", Fault::new("fifo-split", what).help(help));
             }
+        }
+    }
+
+    /// `fifo-flags`: two flags for each direction of a function (isa/today.md 7.1).
+    fn flags(&mut self, fifos: &Fifos) {
+        if !self.profile.is_npu() {
+            return;
+        }
+        let mut by_home: Vec<(tessera_ir::NameId, Vec<OpId>)> = Vec::new();
+        for init in fifos.list.iter().flat_map(|fifo| fifo.inits.iter().flatten()) {
+            let home = self.func.home(*init);
+            match by_home.iter_mut().find(|(name, _)| *name == home) {
+                Some((_, inits)) => inits.push(*init),
+                None => by_home.push((home, vec![*init])),
+            }
+        }
+        for (home, inits) in by_home {
+            let Some(one_more) = inits.get(MOST_DIRECTIONS).copied() else { continue };
+            let count = inits.len();
+            let what = format!("the pipes of @{} have {count} directions, and there are flags for 8", self.name(home));
+            let help = "a direction uses two of 16 flags: use fewer pipes, or one pipe for several tiles";
+            self.report.fault(self.func.op(one_more), "one too many", Fault::new("fifo-flags", what).help(help));
         }
     }
 

@@ -27,6 +27,7 @@ impl Walk<'_> {
                 self.report.diagnostics.push(found.at(op.span, ""));
             }
         }
+        self.check_micro_pipe(op, inst.call);
         self.set_unknown(op);
         // A moved pointer, and what a count leaves, are numbers that masks do not decide.
         if let Some(rest) = self.rest(op) {

@@ -320,15 +320,16 @@ impl Scopes<'_> {
     fn leave(&mut self, op: &Op) {
         let states = op.values().filter(|v| matches!(self.ty(*v), Type::Micro(MicroType::Align)));
         let states: Vec<ValueId> = states.collect();
-        let kind = states.first().and_then(|v| self.streams.get(v).and_then(|entry| entry.0));
+        // The n-th state that goes in has the direction of the n-th that comes out.
+        let kinds: Vec<Option<Stream>> = states.iter().map(|v| self.streams.get(v).and_then(|entry| entry.0)).collect();
         for value in states {
             let entry = self.streams.get(&value).copied().unwrap_or_default();
             self.streams.insert(value, (entry.0, Some(op.span)));
         }
-        for value in &op.results {
-            if matches!(self.ty(*value), Type::Micro(MicroType::Align)) {
-                self.streams.insert(*value, (kind, None));
-            }
+        let is_state = |value: &&ValueId| matches!(self.ty(**value), Type::Micro(MicroType::Align));
+        let results: Vec<ValueId> = op.results.iter().filter(is_state).copied().collect();
+        for (value, kind) in results.into_iter().zip(kinds.into_iter().chain(std::iter::repeat(None))) {
+            self.streams.insert(value, (kind, None));
         }
     }
 }

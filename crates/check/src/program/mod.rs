@@ -14,10 +14,12 @@ mod cores;
 mod fifos;
 mod global;
 mod levels;
+mod meetings;
 mod micro;
 mod micro_scope;
 mod operand;
 mod report;
+mod slots;
 mod walk;
 
 use report::Report;
@@ -47,6 +49,7 @@ fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Rep
     cores::check(module, func, profile, report);
     fifos::check(module, func, profile, report);
     levels::check(module, func, profile, report);
+    meetings::check(module, func, report);
     micro_scope::check(module, func, profile, report);
     let constants = Constants::new(module, func);
     Walk::new(module, func, profile, &constants, report).run();

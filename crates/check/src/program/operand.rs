@@ -32,6 +32,7 @@ impl<'a> Walk<'a> {
         self.check_pipe(op, &inst);
         self.alias(op, &inst, &operands);
         self.touch(op, &inst, &operands);
+        self.is_popped(op, &operands);
         self.rebind(op, &inst, &operands);
     }
 
@@ -45,8 +46,12 @@ impl<'a> Walk<'a> {
                 arg.valid = [arg.tile.v_row.known(), arg.tile.v_col.known()];
             }
         }
-        for view in op.operands.iter().filter(|o| o.role != Role::Init).filter_map(|o| o.arg.value()) {
-            if let Val::View(view) = *self.state.get(view) {
+        for operand in op.operands.iter().filter(|o| o.role != Role::Init) {
+            let Some(view) = operand.arg.value() else { continue };
+            let Val::View(view) = *self.state.get(view) else { continue };
+            if operand.role != Role::Global && operand.role.is_view() {
+                inst.views.push((operand.role, self.view_arg(view)));
+            } else {
                 inst.set_view(self.view_arg(view), self.state.views[view].tags);
             }
         }

@@ -12,7 +12,8 @@ use tessera_absint::{
 use tessera_ir::edges::{Control, For, While};
 use tessera_ir::scalar::{self, Constants};
 use tessera_ir::{
-    Arg, BlockId, Core, Def, Func, Module, Op, OpId, OpKind, Operand, Runs, ScalarType, Sign, Type, TypeId, ValueId,
+    Arg, BlockId, Core, Def, Fifos, Func, Module, Op, OpId, OpKind, Operand, Runs, ScalarType, Sign, Type, TypeId,
+    ValueId,
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Fault, Severity, Span};
@@ -46,6 +47,10 @@ pub(super) struct Walk<'a> {
     pub memories: Memories,
     /// The first instructions of an unsplit function that only one kind of core has the pipe for.
     pub kinds: [Option<(Span, Opcode)>; 2],
+    /// Ids of flags that are out of range, which were reported.
+    pub wrong_ids: FxHashSet<(String, i64)>,
+    /// The FIFOs of the function.
+    pub fifos: Fifos,
     /// The number of the next automatic storage.
     next_auto: u32,
     /// Types of Left tiles whose written outer order was replaced, which has been reported.
@@ -192,7 +197,10 @@ impl<'a> Analysis<'a> for Walk<'a> {
         self.is_chip_pointer(value)
     }
 
-    fn instruction(&mut self, _: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Step<'a, Self> {
+    fn instruction(&mut self, id: OpId, op: &'a Op, opcode: Opcode, form: Form) -> Step<'a, Self> {
+        if let Some(order) = opcode.order() {
+            self.flag_id(op, order);
+        }
         match opcode.info().text {
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(op),
             Text::Attributes if matches!(opcode.info().sem, Sem::RoundsF32 { .. }) => {
@@ -203,6 +211,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
             _ if self.transfer(op, opcode) => match opcode.info().text {
                 Text::Alloc => self.allocated(op),
                 Text::Address(_) => self.escapes(op),
+                Text::Pipe(_) => self.slot(id, op),
                 _ => {}
             },
             _ => self.on_tiles(op, opcode, form),
@@ -357,6 +366,8 @@ impl<'a> Walk<'a> {
             contents: Rc::default(),
             memories: Memories::default(),
             kinds: [None; 2],
+            wrong_ids: FxHashSet::default(),
+            fifos: Fifos::new(module, func),
             next_auto: 0,
             replaced: FxHashSet::default(),
             core: if let Runs::One(core) = func.runs() { Some(core) } else { None },

@@ -186,6 +186,9 @@ pub(super) fn range(inst: &Inst, rule: Rule) -> Option<Fault> {
 pub(super) fn pitch(inst: &Inst, rule: Rule) -> Option<Fault> {
     let (a, b, dst) = operands(inst)?;
     let (m, k, n) = (a.valid[0]?, a.valid[1]?, b.valid[1]?);
+    if [m, k, n].contains(&0) {
+        return None;
+    }
     let (c0, is_a5) = (a.tile.elem.c0(), inst.profile == Profile::A5);
     let (whole_m, whole_n, whole_k) = (ceil_to(m, 16), ceil_to(n, 16), ceil_to(k, c0));
     let is_free = |tile: &TileArg| tile.tile.compact == Compact::Normal;

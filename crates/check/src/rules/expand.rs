@@ -29,9 +29,27 @@ fn values(inst: &Inst, rule: Rule, [(kept, name), (other, across)]: [(usize, &st
     broken(inst, Role::Src, rule, what, format!("give src at least 1 of its {across}"))
 }
 
-/// The operand that is repeated, where it is known which one that is.
+/// The operand that is repeated, where it is known which one that is: of a legal instruction one has dst's valid region,
+/// so that a source with another extent is the one that is repeated.
 pub(super) fn broadcast(inst: &Inst) -> Option<&TileArg> {
-    let role = if full_operand(inst)? == Role::Src0 { Role::Src1 } else { Role::Src0 };
+    let role = match full_operand(inst) {
+        Some(full) => {
+            if full == Role::Src0 {
+                Role::Src1
+            } else {
+                Role::Src0
+            }
+        }
+        None => {
+            let dst = inst.dst()?;
+            let apart = |role: &Role| {
+                let pairs = inst.tile(*role).map(|t| t.valid.into_iter().zip(dst.valid));
+                pairs.is_some_and(|mut p| p.any(|(a, b)| a.zip(b).is_some_and(|(a, b)| a != b)))
+            };
+            let mut found = [Role::Src0, Role::Src1].into_iter().filter(apart);
+            found.next().filter(|_| found.next().is_none())?
+        }
+    };
     inst.tile(role)
 }
 
@@ -95,7 +113,11 @@ pub(super) fn rows(inst: &Inst, rule: Rule) -> Option<Fault> {
     };
     let what = format!("{role} has {n} valid columns, and the operand that is repeated along the rows has {asked}");
     let columns = if many { block } else { 1 };
-    broken(inst, role, rule, what, format!("set the valid columns of {role} to {columns}"))
+    let help = match n == 1 && in_rows {
+        true => format!("write src1Col = 1, which repeats column 0 of {role}, or make {role} col_major"),
+        false => format!("set the valid columns of {role} to {columns}"),
+    };
+    broken(inst, role, rule, what, help)
 }
 
 /// `-valid` of a column expand with an operation: a full operand, and one row.

@@ -6,14 +6,18 @@ use tessera_isa::tile::{BLayout, Pad, SLayout, TileType};
 
 /// The view as a tile, so that legality tables need not know views: its tag stands for the layout of that name.
 pub(super) fn view_tile(inst: &Inst) -> Option<Tile> {
-    let view = inst.global.as_ref()?;
+    Some(tile_of(inst.global.as_ref()?, inst.profile))
+}
+
+/// A view as signatures judge it.
+pub(super) fn tile_of(view: &GlobalArg, profile: Profile) -> Tile {
     let (b, s) = match view.tag {
         ViewTag::Nd => (BLayout::RowMajor, SLayout::NoneBox),
         ViewTag::Dn => (BLayout::ColMajor, SLayout::NoneBox),
         ViewTag::Nz => (BLayout::ColMajor, SLayout::RowMajor),
     };
     let ty = TileType::new(Loc::Vec, view.elem, 1, 1).with_layout(b, s, 512);
-    Some(ty.resolve(inst.profile))
+    ty.resolve(profile)
 }
 
 /// TLOAD's signature; a conv tile has no layout.
@@ -170,7 +174,7 @@ pub(super) fn rows_overlap(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let known = |n: usize| view.dims.get(n).copied().flatten().zip(view.strides.get(n).copied().flatten());
     let pairs = (0..view.dims.len()).flat_map(|n| (n + 1..view.dims.len()).map(move |m| (n, m)));
     let (n, stride, dim, step) = pairs.into_iter().find_map(|(n, m)| {
-        let ((outer, a), (inner, b)) = known(n).zip(known(m))?;
+        let ((outer, a), (inner, b)) = known(n).zip(known(m)).filter(|((_, a), (_, b))| *a != 0 && *b != 0)?;
         let (along, across) = (a.unsigned_abs(), b.unsigned_abs());
         let common = gcd(along, across);
         let meets = common > 0 && across / common < outer && along / common < inner;
@@ -314,21 +318,25 @@ pub(super) fn hardware(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let leading = view.dims.len().saturating_sub(2);
     let fills =
         inst.scalar(Role::Fill).map_or(!matches!(tile.tile.pad, Pad::Null | Pad::Zero), |v| v != Number::Int(0));
-    let what = if wide && !plain {
-        format!("{} between {name} and {tag}", tile.tile.elem)
+    let (what, help) = if wide && !plain {
+        (format!("{} between {name} and {tag}", tile.tile.elem), "give the tile the layout of the view")
     } else if boxes && view.dims.iter().take(leading).any(|d| d.is_some_and(|d| d > 1)) {
-        format!("{name} out of the {tag} view {} with a leading dimension", extents(view))
+        (
+            format!("{name} out of the {tag} view {} with a leading dimension", extents(view)),
+            "load one matrix at a time",
+        )
     } else if boxes && tile.tile.fractal != 512 {
-        format!("{name} out of {tag} with fractal {}", tile.tile.fractal)
+        (format!("{name} out of {tag} with fractal {}", tile.tile.fractal), "make the fractal 512")
     } else if view.dims.contains(&Some(0)) || tile.valid.contains(&Some(0)) {
-        "an empty region".into()
+        ("an empty region".into(), "guard it with scf.if")
     } else if is_load && wide && inst.profile == Profile::A5 && fills {
-        format!("{} with a pad other than null or zero", tile.tile.elem)
+        (format!("{} with a pad other than null or zero", tile.tile.elem), "make the pad zero")
     } else if is_load && inst.profile == Profile::A2a3 && tile.tile.rows > 4095 {
-        format!("{} declared rows", tile.tile.rows)
+        (format!("{} declared rows", tile.tile.rows), "load at most 4095 rows at a time")
     } else {
         return None;
     };
-    let what = format!("public documentation of {} refuses {what}", inst.profile);
-    broken(inst, role, rule, what, "the simulator does what the formula says")
+    let what =
+        format!("the documentation of {} does not allow {what}; the simulator follows the formula", inst.profile);
+    broken(inst, role, rule, what, help)
 }

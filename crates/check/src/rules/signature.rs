@@ -43,7 +43,9 @@ pub(crate) fn cases(inst: &Inst) -> SmallVec<[Case; 2]> {
     if !inst.op.info().by_flows() {
         let judged = |role: Role| role.kind() == Kind::Tile && inst.op.effect(inst.form, role) != Effect::Scratch;
         let view = global::view_tile(inst).map(|view| (Role::Global, view));
-        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile)).chain(view).collect();
+        let others = inst.views.iter().map(|(role, view)| (*role, global::tile_of(view, inst.profile)));
+        let tiles = inst.tiles.iter().filter(|t| judged(t.role)).map(|t| (t.role, t.tile));
+        let tiles = tiles.chain(view).chain(others).collect();
         all.push(Case { tiles, operand: None, view: view.map(|(role, _)| role) });
         return all;
     }
@@ -352,7 +354,8 @@ fn elems(list: &[Elem], between: &str) -> String {
     list.iter().map(|e| e.name()).collect::<Vec<_>>().join(between)
 }
 
-fn types_text(types: Types) -> String {
+/// The types that a signature takes of the operands that are there.
+fn types_text(types: Types, tiles: &[Judged]) -> String {
     match types {
         Types::Any | Types::OwnRule => "any types".into(),
         Types::Equal | Types::Alike => "equal types".into(),
@@ -369,9 +372,14 @@ fn types_text(types: Types) -> String {
             roles.iter().map(one).collect::<Vec<_>>().join(", ")
         }
         Types::Rows(roles, rows) => {
-            let names: Vec<&str> = roles.iter().map(|r| r.name()).collect();
-            let row = |row: &&[Elem]| elems(row, "·");
-            format!("({}) of {}", names.join("·"), join(rows.iter().map(row), "or"))
+            let is_there = |role: &Role| tiles.iter().any(|(found, _)| found == role);
+            let names: Vec<&str> = roles.iter().filter(|r| is_there(r)).map(|r| r.name()).collect();
+            let mut texts = Vec::new();
+            for row in rows {
+                let there = roles.iter().zip(*row).filter(|(role, _)| is_there(role));
+                push_new(&mut texts, there.map(|(_, elem)| elem.name()).collect::<Vec<_>>().join("·"));
+            }
+            format!("({}) of {}", names.join("·"), join(&texts, "or"))
         }
     }
 }
@@ -382,7 +390,7 @@ fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
     let mut lists = Vec::new();
     let mut sigs: SmallVec<[&Sig; 4]> = SmallVec::new();
     for sig in usable(inst).filter(reached) {
-        push_new(&mut lists, types_text(sig.types));
+        push_new(&mut lists, types_text(sig.types, &case.tiles));
         sigs.push(sig);
     }
     let helps = |elem: Elem| {
@@ -396,6 +404,8 @@ fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
     let what = format!("{} takes {}, and this is {this}", place(inst, case), join(&lists, "or"));
     let help = if let Some(forms) = other_forms(inst, case) {
         format!("{this} is a matter of the {forms} form (fixpipe)")
+    } else if let Some(help) = one_change(case, |tiles| sigs.iter().any(|sig| sig.types.takes(tiles))) {
+        help
     } else if let Some(help) = alike(inst, case, helps) {
         help
     } else if let Some(other) = takes(&elsewhere(inst, case, Miss::Dtype), &this) {
@@ -406,6 +416,28 @@ fn dtype_text(inst: &Inst, case: &Case) -> (String, String) {
         "use one of these types".into()
     };
     (what, help)
+}
+
+/// The one operand of several that needs another type, destinations first.
+fn one_change(case: &Case, helps: impl Fn(&[Judged]) -> bool) -> Option<String> {
+    if case.tiles.len() < 3 {
+        return None;
+    }
+    let mut tiles = case.tiles.clone();
+    for n in (0..tiles.len()).rev() {
+        let (role, tile) = *case.tiles.get(n)?;
+        // Of the types that help one of the same size, if there is any.
+        let mut others: SmallVec<[Elem; 24]> = Elem::ALL.iter().copied().filter(|elem| *elem != tile.elem).collect();
+        others.sort_by_key(|elem| elem.bits().abs_diff(tile.elem.bits()));
+        for elem in others {
+            *tiles.get_mut(n)? = (role, Tile { elem, ..tile });
+            if helps(&tiles) {
+                return Some(format!("make {role} {elem}"));
+            }
+        }
+        *tiles.get_mut(n)? = (role, tile);
+    }
+    None
 }
 
 /// Equal types, by the change that keeps most operands as they are.

@@ -2,7 +2,7 @@
 
 use super::*;
 use tessera_isa::inst::{Coalesce, ScatterAtomic};
-use tessera_isa::sem::coalesce;
+use tessera_isa::sem::{coalesce, shape_of_indices};
 
 /// The tile of data.
 fn data(inst: &Inst) -> Option<(Role, &TileArg)> {
@@ -19,8 +19,8 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
     if let Some(fault) = global::dimensions(inst, rule) {
         return Some(fault);
     }
-    let ((role, data), idx) = (data(inst)?, inst.tile(Role::Idx)?);
-    let ([rows, cols], [r, c]) = (known(data.valid)?, known(idx.valid)?);
+    let (role, data) = data(inst)?;
+    let ([rows, cols], [r, c]) = (known(data.valid)?, shape_of_indices(inst)?);
     let mode = coalesce(inst)?;
     let fits = match mode {
         Coalesce::Elem => [r, c] == [rows, cols],
@@ -35,7 +35,7 @@ pub(super) fn shape(inst: &Inst, rule: &'static str) -> Option<Fault> {
             _ => format!("{by_element}, {by_row}"),
         };
         let what = format!("{role} is {rows}x{cols} and wants {wanted} indices, and idx is {r}x{c}");
-        return broken(inst, Role::Idx, rule, what, "give idx another valid region");
+        return broken(inst, Role::Idx, rule, what, format!("set the valid region of idx to {wanted}"));
     }
     let width = inst.global.as_ref()?.shape()[1]?;
     if mode == Coalesce::Row && cols > width {
@@ -61,7 +61,7 @@ pub(super) fn dense(inst: &Inst, rule: &'static str) -> Option<Fault> {
         {
             let at = view.dims.len() - 1 - n;
             let what = format!("dimension {at} of the view has stride {stride}, and a dense table has {wanted} there");
-            return broken(inst, role, rule, what, "use a dense view");
+            return broken(inst, role, rule, what, format!("give dimension {at} of the view the stride {wanted}"));
         }
         next = next.zip(*dim).and_then(|(n, d)| n.checked_mul(i64::try_from(d).ok()?));
     }
@@ -77,6 +77,39 @@ pub(super) fn dense(inst: &Inst, rule: &'static str) -> Option<Fault> {
     (width != cols).then_some(())?;
     let what = format!("a5 moves whole rows, and a row of the table has {width} elements, of {role} {cols}");
     broken(inst, role, rule, what, "give both as many columns")
+}
+
+/// `-scratch`, into Mat: elements pass through a dense view as large as dst (isa/today.md 6.7).
+pub(super) fn scratch(inst: &Inst, rule: &'static str) -> Option<Fault> {
+    let (dst, by_row) = (inst.dst()?, coalesce(inst)? == Coalesce::Row);
+    inst.view(Role::IdxView)?;
+    let need = dst.tile.rows.saturating_mul(dst.tile.cols);
+    let (what, help) = match (inst.view(Role::ScratchView), by_row) {
+        (None, true) => return None,
+        (Some(_), true) => ("rows are gathered without scratch".to_string(), "leave the third operand out".to_string()),
+        (None, false) => (
+            "elements are gathered into Mat through scratch in global memory".into(),
+            format!("give a view of {need} elements"),
+        ),
+        (Some(view), false) => {
+            let count = view.dims.iter().try_fold(1u64, |n, d| Some(n.saturating_mul((*d)?)))?;
+            let mut dense = 1i64;
+            let is_dense = view.dims.iter().zip(&view.strides).rev().all(|(dim, stride)| {
+                let fits = *dim == Some(1) || stride.is_none_or(|stride| stride == dense);
+                dense = dense.saturating_mul(dim.map_or(1, |d| d as i64));
+                fits
+            });
+            if !is_dense {
+                ("the scratch view is not dense".into(), "give a dense view".into())
+            } else if count < need {
+                let what = format!("scratch has {count} elements, and dst declares {need}");
+                (what, format!("give a view of {need} elements"))
+            } else {
+                return None;
+            }
+        }
+    };
+    Some(Fault::new(rule, what).help(help))
 }
 
 /// `-attr`: what is combined has a type that the row lists.

@@ -16,6 +16,7 @@
 
 mod cases;
 mod irregular;
+mod micro;
 mod programs;
 mod ring;
 mod yardstick;
@@ -27,6 +28,11 @@ pub use yardstick::{Laps, Yardstick, multiply_adds};
 
 use std::time::{Duration, Instant};
 use tessera::Result;
+
+/// All measurements of whole programs.
+pub fn programs() -> impl Iterator<Item = &'static Programs> {
+    PROGRAMS.iter().chain(micro::MICRO)
+}
 
 /// All cases.
 pub fn cases() -> impl Iterator<Item = &'static Case> {

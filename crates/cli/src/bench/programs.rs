@@ -13,7 +13,7 @@ pub struct Programs {
     pub name: &'static str,
     /// The meaning of the number.
     pub unit: &'static str,
-    measure: fn(Duration, bool) -> Result<f64>,
+    pub(super) measure: fn(Duration, bool) -> Result<f64>,
 }
 
 impl Programs {
@@ -24,7 +24,7 @@ impl Programs {
 }
 
 /// The shortest of at least three times, and of as many as the budget allows: what disturbs a run only makes it longer.
-fn shortest(budget: Duration, time: impl Fn() -> Result<f64>) -> Result<f64> {
+pub(super) fn shortest(budget: Duration, time: impl Fn() -> Result<f64>) -> Result<f64> {
     let start = Instant::now();
     let mut best = time()?.min(time()?).min(time()?);
     while start.elapsed() < budget {
@@ -62,7 +62,7 @@ pub static PROGRAMS: &[Programs] = &[
     Programs { name: "plan 10000", unit: "ms", measure: |budget, _| shortest(budget, || plan(10_000)) },
 ];
 
-fn seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
+pub(super) fn seconds<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();
     (start.elapsed().as_secs_f64(), result)

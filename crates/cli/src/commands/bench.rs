@@ -1,6 +1,6 @@
 //! `tessera bench`: how fast instructions are, beside a yardstick.
 
-use crate::bench::{Case, PROGRAMS, Programs, Work, Yardstick, cases, measure};
+use crate::bench::{Case, Programs, Work, Yardstick, cases, measure, programs};
 use crate::policy::Format;
 use crate::render::table::Table;
 use crate::session::{FINE, Failure, Outcome, Session};
@@ -78,7 +78,7 @@ struct ProgramLine<'a> {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let cases: Vec<&Case> = cases().filter(|c| c.name.contains(&args.filter)).collect();
-    let programs: Vec<&Programs> = PROGRAMS.iter().filter(|p| p.name.contains(&args.filter)).collect();
+    let programs: Vec<&Programs> = programs().filter(|p| p.name.contains(&args.filter)).collect();
     if cases.is_empty() && programs.is_empty() {
         let what = format!("no case has '{}' in its name; `tessera bench --quick` shows them all", args.filter);
         return Err(Failure::usage(what));

@@ -193,7 +193,10 @@ fn judge(
         let kernel = loaded.kernel(session, &args.policy, name.as_deref())?;
         match kernel.order(&options) {
             Ok(report) => {
-                found.extend(report.diagnostics);
+                // Ids that the text decides are found by both.
+                let is_new = |d: &Diagnostic| !found.iter().any(|f| f.rule == d.rule && f.span == d.span);
+                let new: Vec<Diagnostic> = report.diagnostics.into_iter().filter(is_new).collect();
+                found.extend(new);
                 let name = name.map_or("the listing".to_string(), |name| format!("@{}", name.trim_start_matches('@')));
                 verdicts.push((name, report.verdict));
             }

@@ -24,7 +24,14 @@ pub struct Args {
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let a = read(session, &args.a)?;
     let b = read(session, &args.b)?;
-    let first = a.iter().zip(&b).position(|(x, y)| difference(x, y).is_some());
+    let [name_a, name_b] = [&args.a, &args.b].map(|file| file.display().to_string());
+    compare(session, (&name_a, &a), (&name_b, &b))
+}
+
+/// Compares two traces, each with its name.
+pub fn compare(session: &mut Session<'_>, a: (&str, &[Record]), b: (&str, &[Record])) -> Outcome {
+    let ((name_a, a), (name_b, b)) = (a, b);
+    let first = a.iter().zip(b).position(|(x, y)| difference(x, y).is_some());
     let at = first.or((a.len() != b.len()).then(|| a.len().min(b.len())));
     let Some(at) = at else {
         writeln!(session.stdout, "the same: {} instructions", a.len())?;
@@ -33,12 +40,12 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let (x, y) = (a.get(at), b.get(at));
     let what = match (x, y) {
         (Some(x), Some(y)) => difference(x, y).unwrap_or_default(),
-        (None, _) => format!("{} ends here", args.a.display()),
-        (_, None) => format!("{} ends here", args.b.display()),
+        (None, _) => format!("{name_a} ends here"),
+        (_, None) => format!("{name_b} ends here"),
     };
     writeln!(session.stdout, "different from instruction {at} on: {what}")?;
-    for (file, record) in [(&args.a, x), (&args.b, y)] {
-        writeln!(session.stdout, "  {}", file.display())?;
+    for (file, record) in [(name_a, x), (name_b, y)] {
+        writeln!(session.stdout, "  {file}")?;
         let Some(record) = record else {
             writeln!(session.stdout, "    (the end)")?;
             continue;
@@ -95,7 +102,11 @@ fn plain(operands: &str) -> Vec<String> {
 
 fn read(session: &mut Session<'_>, file: &Path) -> Result<Vec<Record>, Failure> {
     let bytes = session.read(file, MAX_TRACE)?;
-    let text = String::from_utf8_lossy(&bytes);
+    records(&String::from_utf8_lossy(&bytes), &file.display().to_string())
+}
+
+/// The lines of a trace.
+pub fn records(text: &str, name: &str) -> Result<Vec<Record>, Failure> {
     let mut all = Vec::new();
     for (n, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
@@ -103,7 +114,7 @@ fn read(session: &mut Session<'_>, file: &Path) -> Result<Vec<Record>, Failure> 
         }
         all.push(serde_json::from_str(line).map_err(|e| {
             let why = format!("this is no line of a trace ({e}); `tessera run --trace FILE` writes one");
-            Failure::usage(format!("{}:{}: {why}", file.display(), n + 1))
+            Failure::usage(format!("{name}:{}: {why}", n + 1))
         })?);
     }
     Ok(all)

@@ -1,6 +1,7 @@
 //! `tessera explain`: everything that the program can name, from the tables that it runs on.
 
 mod micro;
+pub mod order;
 mod pages;
 pub mod reference;
 
@@ -64,12 +65,18 @@ fn by_other_name(word: &str) -> Option<String> {
     };
     let elem = || Elem::ALL.iter().copied().find(|e| e.info().dtype_names.iter().any(same));
     let loc = || Loc::ALL.iter().copied().find(|l| same(&l.memory_name()));
-    let others: [(&[&str], &str); 5] = [
+    let others: [(&[&str], &str); 8] = [
         (&["fp4", "float4"], "f4e2m1x2"),
         (&["fp8", "float8"], "f8e4m3"),
-        (&["tile", "tile_buf", "fractal", "blayout", "slayout", "valid", "v_row", "v_col", "compact"], "types"),
+        (
+            &["tile", "tile_buf", "conv_tile", "fractal", "blayout", "slayout", "valid", "v_row", "v_col", "compact"],
+            "types",
+        ),
         (&["memref", "ptr", "tensor_view", "partition_tensor_view"], "views"),
         (&["func", "module", "blocks", "listing"], "functions"),
+        (&["event", "events", "flag", "flags", "barriers"], "order"),
+        (&["asm", "ssa", "dps", "forms"], "syntax"),
+        (&["box", "boxes", "boxed"], "NZ"),
     ];
     let other = || others.iter().find(|(names, _)| names.iter().any(same)).and_then(|(_, page)| explain(page));
     let attribute = AttrName::ALL.iter().find(is_word).copied().map(attribute_page);

@@ -14,7 +14,7 @@ pub struct Args {
     /// Programs; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Convert to a form: asm (PTO-AS), ssa (Level 1), dps (Level 2)
+    /// Convert to a form: asm (PTO-AS), ssa (Level 1), or dps (Level 2) in a module, as assemblers take it
     #[arg(long, value_parser = PossibleValuesParser::new(["asm", "ssa", "dps"]).map(form))]
     to: Option<TextForm>,
     /// The version of the text to print: 0.27, 0.60 or 0.64. Default: the file's own, else 0.60
@@ -58,10 +58,7 @@ fn format(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     if program.has_errors() {
         loaded.legal(session, Format::Human)?;
     }
-    let (text, unsaid) = match args.dialect {
-        Some(dialect) => program.text_in(args.to, dialect),
-        None => (program.text(args.to), Vec::new()),
-    };
+    let (text, unsaid) = program.text_in(args.to, args.dialect);
     if !unsaid.is_empty() {
         loaded.report(session, &Policy::plain(Format::Human), &unsaid)?;
     }

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod bench;
+mod bisect;
 mod build;
 mod check;
 mod completions;
@@ -12,16 +13,19 @@ mod equiv;
 pub mod explain;
 mod explore;
 mod fmt;
+mod gym;
 mod info;
 mod layout;
 pub mod lsp;
+mod mcp;
 mod migrate;
 mod opt;
 mod order;
 pub mod plan;
 pub mod ptoas;
-mod reduce;
+pub mod reduce;
 mod run;
+mod serve;
 mod smith;
 mod sweep;
 pub mod trace;
@@ -132,6 +136,14 @@ pub enum Command {
     Smith(smith::Args),
     /// Make a failing program small
     Reduce(reduce::Args),
+    /// Serve tools and agents: JSON lines on standard input and output, or HTTP on this machine
+    Serve(serve::Args),
+    /// Serve agents: the Model Context Protocol on standard input and output
+    Mcp(mcp::Args),
+    /// List tasks for those who write kernels, show one, or score solutions
+    Gym(gym::Args),
+    /// Find the first instruction at which two programs differ on the same input
+    Bisect(bisect::Args),
     /// Find the first instruction at which two runs differ, from files that `tessera run --trace` wrote
     Diff(diff::Args),
     /// Serve an editor: the Language Server Protocol on standard input and output
@@ -145,7 +157,7 @@ pub enum Command {
 impl Command {
     /// Whether it ends by itself: servers and measurements go on for as long as they are wanted.
     pub fn is_bounded(&self) -> bool {
-        !matches!(self, Command::Lsp(_) | Command::Explore(_) | Command::Bench(_))
+        !matches!(self, Command::Lsp(_) | Command::Explore(_) | Command::Bench(_) | Command::Serve(_) | Command::Mcp(_))
     }
 
     /// The version of the text that the command line says.
@@ -189,6 +201,10 @@ impl Command {
             Command::Opt(args) => opt::run(&args, session),
             Command::Smith(args) => smith::run(&args, session),
             Command::Reduce(args) => reduce::run(&args, session),
+            Command::Serve(args) => serve::run(&args, session),
+            Command::Mcp(args) => mcp::run(&args, session),
+            Command::Gym(args) => gym::run(&args, session),
+            Command::Bisect(args) => bisect::run(&args, session),
             Command::Diff(args) => diff::run(&args, session),
             Command::Lsp(args) => lsp::run(&args),
             Command::Config(args) => config::run(&args, session),
@@ -273,8 +289,13 @@ impl Loaded {
 
     /// Stops at a program that is illegal.
     fn legal(&self, session: &mut Session<'_>, format: Format) -> Result<(), Failure> {
+        self.legal_but_for(session, format, &[])
+    }
+
+    /// The same, where errors of some rules do not matter.
+    fn legal_but_for(&self, session: &mut Session<'_>, format: Format, rules: &[&str]) -> Result<(), Failure> {
         let mut errors = self.program.check();
-        errors.retain(Diagnostic::is_error);
+        errors.retain(|d| d.is_error() && !rules.contains(&d.rule));
         match errors.is_empty() {
             true => Ok(()),
             false => Err(Failure::reported(self.report(session, &Policy::plain(format), &errors)?)),

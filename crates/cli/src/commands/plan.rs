@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use tessera::program::SyncPlace;
-use tessera::{Kernel, Profile};
+use tessera::{Kernel, Profile, Program};
 use tessera_ir::OpId;
 use tessera_isa::diag::Span;
 use tessera_isa::ops::Pipe;
@@ -50,6 +50,9 @@ pub struct Args {
     /// With `--sync`: first remove the flags and barriers that the program has
     #[arg(long, requires = "sync")]
     resync: bool,
+    /// Print the program with the mem_bars that accesses inside its vecscopes need; with `--sync`, after its flags
+    #[arg(long, conflicts_with_all = ["svg", "table"])]
+    mem_bar: bool,
     /// With `--sync`: unroll loops so that the ids of flags are constants
     #[arg(long, requires = "sync")]
     unroll: bool,
@@ -68,9 +71,16 @@ pub struct Args {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
-    loaded.legal(session, Format::Human)?;
+    // A map shows where tiles lie, also those that overwrite each other.
+    loaded.legal_but_for(session, Format::Human, &["tile-overlap", "never-written"])?;
     if args.sync {
         return synchronise(args, session, &loaded);
+    }
+    if args.mem_bar {
+        let entry = args.entry.as_deref();
+        let text = loaded.with_entry(session, entry, |_| loaded.program.with_bars(entry))?;
+        session.stdout.write_all(text.as_bytes())?;
+        return Ok(FINE);
     }
     let (kernel, placement) = loaded.with_entry(session, args.entry.as_deref(), |kernel| {
         let placement = kernel.plan(&[])?;
@@ -118,7 +128,13 @@ fn synchronise(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outco
         writeln!(session.stderr, "{}: {count} in the inserted order (-v lists them)", loaded.source.name)?;
     }
     if !args.table {
-        session.stdout.write_all(synced.text.as_bytes())?;
+        let text = match args.mem_bar {
+            true => loaded.with_entry(session, args.entry.as_deref(), |_| {
+                Program::read(&synced.text, Some(kernel.profile())).with_bars(args.entry.as_deref())
+            })?,
+            false => synced.text,
+        };
+        session.stdout.write_all(text.as_bytes())?;
         return Ok(FINE);
     }
     let mut table = Table::new(["operation", "stands", "orders", "before", "because of"]);

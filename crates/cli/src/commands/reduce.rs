@@ -184,16 +184,7 @@ impl Test {
                 let code = *code;
                 self.exit_code(program.source()).is_ok_and(|found| found == Some(code))
             }
-            Test::Rule(rule) => {
-                let is_it = |d: &Diagnostic| d.rule == rule.as_str();
-                let found = program.check();
-                if found.iter().any(is_it) || found.iter().any(Diagnostic::is_error) {
-                    return found.iter().any(is_it);
-                }
-                let mut case = Case::new(program.clone());
-                (case.fills_missing, case.limits) = (true, LIMITS);
-                case.run().found.iter().any(is_it)
-            }
+            Test::Rule(rule) => reports(program, rule, LIMITS),
             Test::Differs(other) => differs(program, *other),
         }
     }
@@ -226,6 +217,18 @@ impl Test {
             pause = (pause * 2).min(Duration::from_millis(10));
         }
     }
+}
+
+/// Whether a rule is reported by `check`, or by a run on made-up inputs.
+pub fn reports(program: &Program, rule: &str, limits: Limits) -> bool {
+    let is_it = |d: &Diagnostic| d.rule == rule;
+    let found = program.check();
+    if found.iter().any(is_it) || found.iter().any(Diagnostic::is_error) {
+        return found.iter().any(is_it);
+    }
+    let mut case = Case::new(program.clone());
+    (case.fills_missing, case.limits) = (true, limits);
+    case.run().found.iter().any(is_it)
 }
 
 /// Whether a program runs on both profiles, with other outputs.

@@ -86,6 +86,9 @@ pub struct Args {
     /// Also check the order of the pipes in this run: races, flags and tokens between cores
     #[arg(long)]
     races: bool,
+    /// Do not say that the order of the pipes was not judged
+    #[arg(long, short)]
+    quiet: bool,
     #[command(flatten)]
     level: super::Level,
     #[command(flatten)]
@@ -143,6 +146,10 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     if quiet > 0 && args.format == Format::Human {
         let warnings = words::counted(quiet as u64, "warning");
         writeln!(session.stderr, "note: `tessera check` shows {warnings} about the text")?;
+    }
+    let is_open = !args.races && !args.quiet && kernel.orders_pipes(args.order.options().mode);
+    if is_open && args.format == Format::Human {
+        writeln!(session.stderr, "note: the order of the pipes was not judged: --races does, -q leaves this line out")?;
     }
     if args.untracked && args.format == Format::Human {
         let what =

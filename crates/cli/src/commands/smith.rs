@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use tessera::{Profile, TextForm};
+use tessera::{Dialect, Profile, TextForm};
 use tessera_isa::diag::nearest;
 use tessera_isa::ops::{Family, Opcode};
 use tessera_smith::{Feature, MOST, Made, Options, family_name};
@@ -40,12 +40,15 @@ pub struct Args {
     features: Vec<Feature>,
     /// The form of the text: asm (PTO-AS), ssa (Level 1), dps (Level 2)
     #[arg(long, value_name = "FORM", default_value = "dps", value_parser = PossibleValuesParser::new(["asm", "ssa", "dps"]).map(form))]
-    dialect: TextForm,
+    to: TextForm,
+    /// The version of the text: 0.27, 0.60 or 0.64
+    #[arg(long, value_name = "V", value_parser = super::dialect)]
+    dialect: Option<Dialect>,
     /// Write each program with inputs and expected outputs into a folder of its own below this one, as a case of `sweep`
     #[arg(long, value_name = "DIR")]
     with_expected: Option<PathBuf>,
     /// Make a program that breaks exactly this rule
-    #[arg(long, value_name = "RULE", conflicts_with_all = ["with_expected", "dialect"])]
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["with_expected", "to", "dialect"])]
     illegal: Option<String>,
 }
 
@@ -96,7 +99,8 @@ impl Args {
             size: self.size,
             families: self.families.clone(),
             features: self.features.clone(),
-            form: self.dialect,
+            form: self.to,
+            dialect: self.dialect,
         }
     }
 }

@@ -13,6 +13,9 @@ const AROUND: usize = 60;
 /// Places further apart than this are shown as separate pieces of source.
 const MAX_DISTANCE: usize = 100;
 
+/// Of an operation with more columns the name is underlined, and not all of it.
+const MAX_UNDERLINE: usize = 80;
+
 /// The rule of what is known and does not run.
 pub const STUCK: &str = "not-executable";
 
@@ -85,6 +88,8 @@ fn pieces(diagnostic: &Diagnostic, source: &Source) -> Vec<Piece> {
         let line = source.line_of(range.start);
         // A span over many lines is shown by its first one.
         let range = range.start..range.end.min(source.line_range(line).end).max(range.start);
+        let range = underlined(source.text.get(range.clone()).unwrap_or_default())
+            .map_or(range.clone(), |len| range.start..range.start + len);
         let place = Place { range, kind, label };
         let near = |p: &&mut Piece| line + MAX_DISTANCE > p.lines.start && line < p.lines.end + MAX_DISTANCE;
         match pieces.iter_mut().find(near) {
@@ -96,6 +101,18 @@ fn pieces(diagnostic: &Diagnostic, source: &Source) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// The bytes of a long operation up to the end of its name, where it has one.
+fn underlined(text: &str) -> Option<usize> {
+    if text.chars().count() <= MAX_UNDERLINE {
+        return None;
+    }
+    let name = if text.starts_with('%') { text.find(" = ")? + " = ".len() } else { 0 };
+    let len = text.get(name..)?.find(|c: char| c.is_whitespace() || "([<".contains(c))?;
+    // A name of an operation has a dialect, or is one of PTO-AS.
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "._\"".contains(c);
+    (len > 0 && text.get(name..name + len)?.chars().all(is_name)).then_some(name + len)
 }
 
 impl Piece {

@@ -21,7 +21,7 @@ pub fn legality(info: &OpInfo) -> Option<Table> {
             continue;
         }
         let locations = paths(info, |role| location_names(sig.locs_of(role)));
-        let key = [form_names(&used, &forms), locations, layouts(sig, info), types(sig.types)];
+        let key = [form_names(&used, &forms), locations, layouts(sig, info), types(sig.types, &roles(info))];
         let on = Profile::ALL.map(|p| sig.on.has(p));
         match rows.iter_mut().find(|(k, _)| *k == key) {
             Some((_, all)) => all.iter_mut().zip(on).for_each(|(a, b)| *a |= b),
@@ -89,7 +89,7 @@ fn all<T>(list: &[T], one: impl Fn(&T) -> String) -> String {
     list.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-fn types(types: Types) -> String {
+fn types(types: Types, there: &[Role]) -> String {
     match types {
         Types::Any => "any".into(),
         Types::Alike => "equal but for the sign, any of the profile".into(),
@@ -103,7 +103,15 @@ fn types(types: Types) -> String {
             TypeOf::SizeOf(other) => format!("{role} of the size of {other}"),
             TypeOf::Alike(other) => format!("{role} as {other}, but for the sign"),
         }),
-        Types::Rows(_, rows) => all(rows, |row| names(row).replace(' ', "·")),
+        Types::Rows(roles, rows) => {
+            // A row may name operands that other forms have.
+            let kept = |row: &[Elem]| -> Vec<Elem> {
+                roles.iter().zip(row).filter(|(role, _)| there.contains(role)).map(|(_, elem)| *elem).collect()
+            };
+            let mut shown: Vec<Vec<Elem>> = rows.iter().map(|row| kept(row)).collect();
+            shown.dedup();
+            all(&shown, |row| names(row).replace(' ', "·"))
+        }
         Types::OwnRule => "a rule of its own".into(),
     }
 }

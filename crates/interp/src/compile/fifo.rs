@@ -1,10 +1,11 @@
 //! FIFOs and tokens between cores (isa/structure.md 4 to 6, sync.md 5).
 
 use super::super::code::*;
+use super::super::cores::Group;
 use super::super::grid_barrier;
 use super::super::observe;
 use super::{Compiler, lacks};
-use tessera_ir::{Arg, Core, Op, OpId, OpKind, ValueId, fifo};
+use tessera_ir::{Arg, Core, Op, OpId, OpKind, ScalarType, ValueId, fifo};
 use tessera_isa::ops::{AttrName, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Sem};
@@ -115,6 +116,7 @@ impl Compiler<'_> {
                     stage: *self.stages[channel].get(number).ok_or_else(|| internal_error("a push has no stage"))?,
                     global,
                     cache,
+                    sub_block: self.role(op, Role::Number)?,
                 })
             }
             Part::Pop(_) => {
@@ -132,6 +134,7 @@ impl Compiler<'_> {
                     global,
                     views: self.views_of(made)?,
                     cache,
+                    sub_block: self.role(op, Role::Number)?,
                 })
             }
             _ => CoreSyncOp::Free { channel },
@@ -176,9 +179,10 @@ impl Compiler<'_> {
     /// `sync.set` and `sync.wait`: in a process that is not split they order its own pipes, unless all blocks meet there.
     pub(super) fn token(&mut self, id: OpId, op: &Op, opcode: Opcode, code: &mut Vec<Code>) -> Result<(), Failure> {
         let Some((_, id_of)) = op.token() else { return Ok(()) };
-        let mode = op.known_attrs().int(AttrName::FftsMode).unwrap_or(2);
+        let is_wide = op.is_wide_token(self.module, self.profile);
+        let mode = opcode.ffts_mode(is_wide, op.known_attrs());
         let takes = matches!(opcode.info().sem, Sem::Orders(Order::CoreWait));
-        let is_met = grid_barrier::is_met(self.func, self.profile) && (takes || mode == 0);
+        let is_met = grid_barrier::is_met(self.module, self.func, self.profile) && (takes || mode == 0);
         if self.process.core.is_none() && !is_met {
             if self.observed {
                 code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
@@ -189,8 +193,30 @@ impl Compiler<'_> {
             Arg::Int(v) => Int::Imm(v),
             value => self.int(op, value)?,
         };
-        let meet = if takes { CoreSyncOp::Take { id: token } } else { CoreSyncOp::Give { id: token, mode } };
+        let meet = if takes {
+            CoreSyncOp::Take { id: token, crosses: opcode.crosses_blocks(), is_wide }
+        } else {
+            CoreSyncOp::Give { id: token, mode, is_wide }
+        };
         code.push(Code::CoreSyncOp(id, Box::new(meet)));
+        Ok(())
+    }
+
+    /// `syncall`: the group, and the workspace where one is given.
+    pub(super) fn meeting(&mut self, id: OpId, op: &Op, code: &mut Vec<Code>) -> Result<(), Failure> {
+        let words = op.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
+        let group = match words.get(1).map(String::as_str) {
+            Some("aic_only") => Group::Cube,
+            Some("aiv_only") => Group::Vector,
+            _ => Group::All,
+        };
+        let pointer = op.operand(Role::Global).and_then(|o| self.var(o.arg.value()?).global());
+        let word = pointer.map(|pointer| {
+            let ty = ScalarType::Int(32, tessera_ir::Sign::None);
+            (Access { pointer, index: Int::Imm(0), ty }, self.program.temporary())
+        });
+        let wanted = self.role(op, Role::Number)?;
+        code.push(Code::CoreSyncOp(id, Box::new(CoreSyncOp::Meet(Meeting { group, word, wanted }))));
         Ok(())
     }
 }

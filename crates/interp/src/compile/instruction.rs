@@ -5,7 +5,7 @@ use super::super::observe;
 use super::{Compiler, lacks};
 use tessera_ir::{Op, OpId, ScalarType};
 use tessera_isa::inst::Inst;
-use tessera_isa::ops::{Bind, Form, Opcode, Role, Text};
+use tessera_isa::ops::{Bind, Form, Opcode, Order, Role, Text};
 use tessera_isa::sem::{Sem, f32_mode};
 use tessera_kernels::Failure;
 
@@ -82,6 +82,14 @@ impl Compiler<'_> {
                 let made = self.result(op)?;
                 Support::Address(Address { from, to: self.var(made), elem: self.ty(made).global_elem() })
             }
+            Text::Extents(axes) => {
+                let slot = |value| match self.var(value) {
+                    Var::Int(slot) => Some(slot),
+                    _ => None,
+                };
+                let to = axes.iter().copied().zip(op.results.iter().filter_map(|r| slot(*r))).collect();
+                Support::Extents(tile(self)?, to)
+            }
             Text::Dim => Support::ViewNumber(ViewNumber {
                 view: global(self)?,
                 index: wanted(self, Role::Number)?,
@@ -136,6 +144,8 @@ impl Compiler<'_> {
                 ty: self.scalar_type(self.result(op)?),
             }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
+            _ if matches!(opcode.order(), Some(Order::Nothing)) => return Ok(()),
+            _ if matches!(opcode.order(), Some(Order::Meet)) => return self.meeting(id, op, code),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
             Text::Ignored | Text::AsWritten | Text::Hint(_) => {
@@ -160,6 +170,7 @@ impl Compiler<'_> {
         let mut tiles = Vec::new();
         let mut scalars = Vec::new();
         let mut global = None;
+        let mut views = Vec::new();
         let mut init = None;
         let mut written = Vec::new();
         for operand in &op.operands {
@@ -168,6 +179,9 @@ impl Compiler<'_> {
                 Some(Var::Tile(slot)) if operand.role == Role::Init => init = Some(slot),
                 Some(Var::Tile(slot)) if operand.role.is_dst() => written.push((operand.role, slot)),
                 Some(Var::Tile(slot)) => tiles.push((operand.role, slot)),
+                Some(Var::Global(slot)) if operand.role != Role::Global && operand.role.is_view() => {
+                    views.push((operand.role, slot))
+                }
                 Some(Var::Global(slot)) => global = Some(slot),
                 Some(Var::Nothing | Var::Ids(..)) => {}
                 _ => scalars.push((operand.role, self.scalar(op, operand.arg)?)),
@@ -199,6 +213,7 @@ impl Compiler<'_> {
             tiles,
             scalars,
             global,
+            views,
             results,
             init,
             may_wait: false,

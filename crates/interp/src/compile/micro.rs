@@ -2,7 +2,9 @@
 
 use super::super::code::*;
 use super::super::micro::{ChipAccess, MicroOp, MicroSupport, MicroVar, chip_space, step};
+use super::super::micro_fast::FastOp;
 use super::{Compiler, lacks};
+use smallvec::SmallVec;
 use tessera_ir::{Op, OpId, ScalarType, ValueId};
 use tessera_isa::ops::{Opcode, Role, Text};
 use tessera_kernels::Failure;
@@ -39,11 +41,14 @@ impl Compiler<'_> {
             tessera_ir::Arg::Value(value) => self.micro_var(op, value),
         });
         let results = op.results.iter().map(|value| self.micro_var(op, *value));
+        let results: SmallVec<[MicroVar; 2]> = results.collect::<Result<_, _>>()?;
+        let fast = FastOp::new(&inst, &results);
         Ok(Code::Micro(Box::new(MicroOp {
             at: id,
             call: call.clone(),
             args: args.collect::<Result<_, _>>()?,
-            results: results.collect::<Result<_, _>>()?,
+            results,
+            fast,
             arg_types: inst.args,
             result_types: inst.results,
         })))

@@ -23,6 +23,30 @@ pub enum Wait {
     Token {
         id: i64,
     },
+    /// The other cores of a group.
+    Meeting(Group),
+}
+
+/// The cores that meet in a `syncall` (isa/comm.md 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    Cube,
+    Vector,
+    All,
+}
+
+impl Group {
+    /// All of them.
+    pub const ALL: [Group; 3] = [Group::Cube, Group::Vector, Group::All];
+
+    /// The places of its cores among those of a block.
+    pub fn places(self) -> std::ops::Range<usize> {
+        match self {
+            Group::Cube => 0..1,
+            Group::Vector => 1..3,
+            Group::All => 0..3,
+        }
+    }
 }
 
 /// A tile that was pushed.
@@ -65,6 +89,11 @@ pub struct Links {
     /// The arrivals at a meeting of cores of one kind, by core and id; and the tokens that each core gets there.
     pub come: [[u8; 16]; 3],
     pub met: [[u8; 16]; 3],
+    /// By core and group: whether it has arrived at a meeting, and whether it may go on.
+    pub arrived: [[bool; 3]; 3],
+    pub may_go_on: [[bool; 3]; 3],
+    /// By group: how many cores take part, where the program says so.
+    pub wanted: [i64; 3],
     /// Grows with every event that may let a waiting core continue.
     pub events: u64,
 }
@@ -86,6 +115,9 @@ impl Links {
             cores,
             come: [[0; 16]; 3],
             met: [[0; 16]; 3],
+            arrived: [[false; 3]; 3],
+            may_go_on: [[false; 3]; 3],
+            wanted: [0; 3],
             events: 0,
         }
     }
@@ -144,6 +176,11 @@ impl Links {
                     Dir::V2c => format!("V0 has pushed {}", state.pushed[0]),
                 };
                 format!("{} is empty, 0 of {} slots, {who}", channel.name, channel.slots)
+            }
+            Wait::Meeting(group) => {
+                let come = group.places().filter(|place| self.arrived[*place][group as usize]).count();
+                let all = group.places().filter(|place| self.cores[*place]).count();
+                format!("{come} of {all} cores of its block have arrived")
             }
             Wait::Token { id } => {
                 let has_come = |id: i64| self.come[exec.cx.process.place()].get(usize::try_from(id).ok()?).copied();

@@ -7,15 +7,17 @@
 
 mod fifo;
 mod links;
+mod meeting;
 mod token;
 
-pub use links::{Links, Wait};
+pub use links::{Group, Links, Wait};
+pub use meeting::complete;
 use tessera_kernels::memory::{ArrayAccess, BlockWrites, Memories};
-use tessera_kernels::{Failure, MemoryId};
+use tessera_kernels::{Failure, MemoryId, failure};
 
 use super::Run;
 use super::blocks::{Buffer, set_up};
-use super::code::CoreSyncOp;
+use super::code::{CoreSyncOp, Int};
 use super::record::Recorder;
 use super::step::{Context, Exec, Stop};
 use tessera_ir::{Core, Func, OpId, Runs, ValueId};
@@ -262,19 +264,31 @@ impl<'a> Cores<'a> {
 }
 
 impl Exec<'_> {
+    /// `aiv_subblockid`: it must be the vector core that runs the operation (isa/today.md 7.1).
+    fn is_sub_block(&self, said: Option<Int>) -> Result<(), Stop> {
+        let process = self.cx.process;
+        let (Some(said), Some(Core::Vector)) = (said.map(|said| self.int(said)), process.core) else { return Ok(()) };
+        if said == i64::from(process.number) {
+            return Ok(());
+        }
+        let what = format!("aiv_subblockid is {said}, and {} runs it", process.name());
+        Err(failure("fifo-split", what, "give the number of pto.get_subblock_idx").into())
+    }
+
     /// Runs a communication with the other cores; this core may have to wait.
     pub fn meet(&mut self, at: OpId, meet: &CoreSyncOp) -> Result<(), Stop> {
         let met = match meet {
-            CoreSyncOp::Push(push) => self.push(at, push),
-            CoreSyncOp::Pop(pop) => self.pop(at, pop),
+            CoreSyncOp::Push(push) => self.is_sub_block(push.sub_block).and_then(|()| self.push(at, push)),
+            CoreSyncOp::Pop(pop) => self.is_sub_block(pop.sub_block).and_then(|()| self.pop(at, pop)),
             CoreSyncOp::Free { channel } => self.free(at, *channel),
-            CoreSyncOp::Give { id, mode } => {
-                let id = self.int(*id);
-                self.give(id, *mode).map(|()| self.observe_order(at, Some(id)))
+            CoreSyncOp::Give { id, mode, is_wide } => {
+                let id = self.counter_of(at, self.int(*id));
+                self.give(id, *mode, *is_wide).map(|()| self.observe_order(at, Some(id)))
             }
-            CoreSyncOp::Take { id } => {
-                let id = self.int(*id);
-                self.take(at, id).map(|()| self.observe_order(at, Some(id)))
+            CoreSyncOp::Meet(meeting) => self.meeting(at, meeting).map(|()| self.observe_order(at, None)),
+            CoreSyncOp::Take { id, crosses, is_wide } => {
+                let id = self.counter_of(at, self.int(*id));
+                self.take(at, id, (*crosses, *is_wide)).map(|()| self.observe_order(at, Some(id)))
             }
         };
         met.map_err(|stop| match stop {

@@ -4,7 +4,6 @@ use super::super::step::{Exec, Stop};
 use super::links::{Links, Wait};
 use tessera_ir::{Core, OpId, OpKind};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::profile::Profile;
 use tessera_kernels::{Failure, failure};
 
 /// A counter holds no more.
@@ -20,10 +19,16 @@ fn give(counter: &mut u8, id: i64) -> Result<(), Failure> {
 }
 
 impl Exec<'_> {
+    /// The id as the counters have it (micro/cube.md 8).
+    pub(super) fn counter_of(&self, at: OpId, id: i64) -> i64 {
+        let is_vector = self.cx.process.core == Some(Core::Vector);
+        if is_vector && self.cx.func.op(at).is_block_token() && (0..32).contains(&id) { id % 16 } else { id }
+    }
+
     /// The index of an id, and the vector core that it is for on cpu and a5.
-    fn token_of(&self, id: i64) -> Result<(usize, usize), Failure> {
+    fn token_of(&self, id: i64, is_wide: bool) -> Result<(usize, usize), Failure> {
         let is_cube = self.cx.process.core == Some(Core::Cube);
-        let most = if is_cube && self.cx.profile != Profile::A2a3 { 31 } else { 15 };
+        let most = if is_cube && !is_wide { 31 } else { 15 };
         match usize::try_from(id).ok().filter(|id| *id <= most) {
             Some(id) => Ok((id % 16, id / 16)),
             None => {
@@ -33,17 +38,16 @@ impl Exec<'_> {
         }
     }
 
-    pub(super) fn give(&mut self, id: i64, mode: i128) -> Result<(), Stop> {
-        let (token, core) = self.token_of(id)?;
+    pub(super) fn give(&mut self, id: i64, mode: i128, is_wide: bool) -> Result<(), Stop> {
+        let (token, core) = self.token_of(id, is_wide || mode == 0)?;
         let process = self.cx.process;
-        let on_a2a3 = self.cx.profile == Profile::A2a3;
         let blocks = self.cx.blocks;
         let (me, place) = (usize::from(process.number), process.place());
         let Some(links) = &mut self.links else { return Ok(()) };
         links.events += 1;
         match (process.core, mode) {
             // Cores of one kind meet, those of this block or of all.
-            (core, 0) | (core @ Some(Core::Vector), 1) if on_a2a3 => {
+            (core, 0) | (core @ Some(Core::Vector), 1) => {
                 give(&mut links.come[place][token], id)?;
                 let kind = usize::from(core == Some(Core::Vector));
                 if (mode == 1 || blocks == 1) && links.have_come(kind, token) {
@@ -51,7 +55,7 @@ impl Exec<'_> {
                 }
             }
             (None, _) => {}
-            (Some(Core::Cube), _) if on_a2a3 => {
+            (Some(Core::Cube), _) if is_wide => {
                 for to in &mut links.from_cube {
                     give(&mut to[token], id)?;
                 }
@@ -62,20 +66,21 @@ impl Exec<'_> {
         Ok(())
     }
 
-    pub(super) fn take(&mut self, at: OpId, id: i64) -> Result<(), Stop> {
+    /// Takes a token; across blocks only one of a meeting.
+    pub(super) fn take(&mut self, at: OpId, id: i64, (crosses, is_wide): (bool, bool)) -> Result<(), Stop> {
         let process = self.cx.process;
         if process.core.is_none() && !(0..16).contains(&id) {
             return Ok(());
         }
-        let (token, core) = self.token_of(id)?;
-        let on_a2a3 = self.cx.profile == Profile::A2a3;
+        let (token, core) = self.token_of(id, is_wide || crosses)?;
         let (me, place) = (usize::from(process.number), process.place());
         let Some(links) = &mut self.links else { return Ok(()) };
         let taken = match process.core {
-            _ if on_a2a3 && take(&mut links.met[place][token]) => true,
+            _ if (is_wide || crosses) && take(&mut links.met[place][token]) => true,
+            Some(_) if crosses => false,
             // In a process that has all pipes only a meeting holds it up.
             None => links.come[place][token] == 0,
-            Some(Core::Cube) if on_a2a3 => {
+            Some(Core::Cube) if is_wide => {
                 let both = links.to_cube.iter().all(|from| from[token] > 0);
                 if both {
                     links.to_cube.iter_mut().for_each(|from| from[token] -= 1);

@@ -109,8 +109,8 @@ macro_rules! table_sigs {
         &[
             table_sigs!(@ CPU $data $pipe IN_TABLE, &[], VIEW_NZ),
             table_sigs!(@ A2A3 $data $pipe IN_TABLE, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
-                &[(Role::$data, ND), (Role::Idx, ND), (Role::Global, ND)],
-                &[(Role::$data, NZ_512), (Role::Idx, ND), (Role::Global, NZ)],
+                &[(Role::$data, ND), (Role::Idx, ND_DN), (Role::Global, ND)],
+                &[(Role::$data, NZ_512), (Role::Idx, ND_DN), (Role::Global, NZ)],
             ]),
             table_sigs!(@ A5 $data V IN_TABLE_A5, &[(Role::$data, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], &[
                 &[(Role::$data, ND_DN), (Role::Idx, ND_DN), (Role::Global, ND)],
@@ -133,14 +133,46 @@ macro_rules! table_sigs {
     };
 }
 
+/// MGATHER into Mat, with indices in global memory (isa/today.md 6.7).
+macro_rules! into_mat {
+    ($on:ident $types:expr) => {
+        Sig {
+            on: Profiles::$on,
+            forms: &[Form::InMemory],
+            locs: &[(Role::Dst, &[Loc::Mat])],
+            layouts: &[&[(Role::Dst, NZ_512), (Role::Global, ND), (Role::IdxView, ND)]],
+            types: Types::ByRole(&[
+                (Role::Dst, TypeOf::One($types)),
+                (Role::IdxView, TypeOf::One(&[I32, U32])),
+                (Role::Global, TypeOf::Alike(Role::Dst)),
+                (Role::ScratchView, TypeOf::Alike(Role::Dst)),
+            ]),
+            pipe: Pipe::Mte2,
+        }
+    };
+}
+static GATHERS: &[Sig] = &[
+    table_sigs!(@ CPU Dst Mte2 IN_TABLE, &[], VIEW_NZ),
+    table_sigs!(@ A2A3 Dst Mte2 IN_TABLE, &[(Role::Dst, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], IN_VEC_A2A3),
+    table_sigs!(@ A5 Dst V IN_TABLE_A5, &[(Role::Dst, &[Loc::Vec]), (Role::Idx, &[Loc::Vec])], IN_VEC_A5),
+    into_mat!(CPU IN_TABLE),
+    into_mat!(A2A3 IN_TABLE),
+    into_mat!(A5 IN_TABLE_A5),
+];
+const IN_VEC_A2A3: &[Layouts] = &[
+    &[(Role::Dst, ND), (Role::Idx, ND_DN), (Role::Global, ND)],
+    &[(Role::Dst, NZ_512), (Role::Idx, ND_DN), (Role::Global, NZ)],
+];
+const IN_VEC_A5: &[Layouts] = &[&[(Role::Dst, ND_DN), (Role::Idx, ND_DN), (Role::Global, ND)]];
+
 /// The rules of MGATHER and MSCATTER.
 macro_rules! table_rules {
-    ($mnemonic:literal $($more:literal)?) => {
+    ($mnemonic:literal $($more:literal)?; $($on:ident $kind:ident $id:literal;)*) => {
         rules! {
             NPU Signature concat!($mnemonic, "-loc"); ALL Signature concat!($mnemonic, "-layout");
             ALL Signature concat!($mnemonic, "-dtype"); ALL TableShape concat!($mnemonic, "-shape");
             NPU TableDense concat!($mnemonic, "-table"); ALL Words concat!($mnemonic, "-attr");
-            ALL TableAttr concat!($mnemonic, "-attr");
+            ALL TableAttr concat!($mnemonic, "-attr"); $($on $kind $id;)*
             ALL AtRun "gm-bounds"; ALL AtRun concat!($mnemonic, "-index"); ALL AtRun "undefined-use";
             $(ALL ViewStride "view-stride"; ALL ViewOverlap "view-overlap"; ALL AtRun $more;)?
         }
@@ -212,10 +244,14 @@ family! { after mx::END;
         summary: "Gathers rows or elements of a view by index.",
         formula: "elem: dst(i,j) = view[t(idx(i,j))]; row: dst(i,j) = view(t(idx[i]), j); t: memory.md, 5",
         source: "isa/memory.md 5",
-        forms: &[form!(Plain: Global, Idx => Dst)],
+        forms: &[
+            form!(Plain: Global, Idx => Dst),
+            form!(InMemory: Global, IdxView, ScratchView as optional_view => Dst; cpp Dst, Global, IdxView, ScratchView; by_hand cpp;
+                formula "as the other form; idx and scratch are views"),
+        ],
         attrs: &[AttrName::GatherOob, AttrName::Coalesce],
-        rules: table_rules!("mgather"),
-        sigs: table_sigs!(Dst Mte2),
+        rules: table_rules!("mgather"; ALL TableScratch "mgather-scratch";),
+        sigs: GATHERS,
         ids: ids!("mgather"),
         sem: Sem::Data(sem::table),
         examples: &[(Role::Idx, "!pto.tile<16x32xi32>")],
@@ -230,7 +266,7 @@ family! { after mx::END;
         source: "isa/memory.md 5",
         forms: &[form!(Plain: Src, Idx => Global)],
         attrs: &[AttrName::ScatterAtomicOp, AttrName::ScatterOob, AttrName::Coalesce],
-        rules: table_rules!("mscatter" "undefined-read"),
+        rules: table_rules!("mscatter" "undefined-read";),
         sigs: table_sigs!(Src Mte3),
         ids: ids!("mscatter"),
         pipe: Pipe::Mte3,

@@ -93,6 +93,8 @@ pub enum Text {
     Address(&'static [Role]),
     /// `get_tensor_view_dim view, n : T -> index`.
     Dim,
+    /// `get_validshape tile : T`: a result for each of these axes.
+    Extents(&'static [usize]),
     /// `print ins("format", values : types)`.
     Print,
     /// `load_scalar ptr[n]`.
@@ -108,6 +110,8 @@ pub enum Text {
     Ignored,
     /// Whatever stands there, kept as written.
     AsWritten,
+    /// `syncall(view, n : T, T) mode = …, core_type = …`.
+    Meet,
     /// Words and at most one operand, for those who look on: `cmo.cacheinvalid %v single_cache_line : T`.
     Hint(&'static [&'static str]),
 }

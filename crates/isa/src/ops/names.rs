@@ -6,13 +6,10 @@ static OTHERS: &str = "\
     eventid_array_set talloc declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
     test_async_event \
     wait_async_event \
-    set_cross_block wait_cross_block \
-    get_validshape tile_valid_rows tile_valid_cols tquant_mx tquant.mx \
-    syncall set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global \
-    make_prefetch_async_context tprefetch_async get_prefetch_async_session section.simt simt_launch \
+    set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global section.simt simt_launch \
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
     comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
-    mgather mscatter tabs tadd taddc tadds taddsc taddrelu tand tands tbroadcast tci tcmp tcmps tcolargmax \
+    mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods \
     tgather tgatherb tgemv tgemv_acc tgemv_bias tgemv_mx tget tget_async tgetval thistogram tlog tlrelu tmatmul \

@@ -68,6 +68,8 @@ words! {
         C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
         V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
         Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
+        IdxView = "idx_view", "idx", "Indices in global memory.";
+        ScratchView = "scratch", "scratch", "Scratch in global memory.";
         Exp = "exp", "exp", "The shared exponent of each group.";
         Max = "max", "max", "The largest magnitude of each group.";
         Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
@@ -106,6 +108,11 @@ impl Role {
             Role::LeftPadding | Role::RightPadding => Kind::Index,
             _ => Kind::Tile,
         }
+    }
+
+    /// Whether it is a view of global memory.
+    pub const fn is_view(self) -> bool {
+        matches!(self, Role::Global | Role::IdxView | Role::ScratchView)
     }
 
     /// The array that C++ gives it in, beside others (cpp.md 6.2).
@@ -281,6 +288,10 @@ pub(super) const fn optional_part(role: Role) -> Operand {
 pub(super) const fn staged(role: Role) -> Operand {
     scratch(role)
 }
+/// Scratch in global memory, where it is given.
+pub(super) const fn optional_view(role: Role) -> Operand {
+    optional(role)
+}
 /// Scratch of a form of its own, used on cpu and a2a3.
 pub(super) const fn counted_scratch(role: Role) -> Operand {
     Operand { optional: false, ..optional_scratch(role) }
@@ -335,6 +346,7 @@ words! {
         Valued = "with values", "", "With a second destination for values.";
         Compare = "compare", "", "What matches a value is picked.";
         Mask = "mask", "", "What a pattern names is picked.";
+        InMemory = "indices in memory", "", "With indices in global memory.";
         Blocks = "blocks", "", "Blocks of one tile.";
         Lists = "lists", "", "Several tiles, each one list.";
         ListsTmpOut = "lists, tmp in outs", "", "Several tiles, with scratch among the destinations.";

@@ -1,7 +1,8 @@
 //! Order between pipes and between cores (sync.md 2 and 5): what an instruction does to it, the words that name pipes, and
 //! which pipes finish in the order in which they start.
 
-use super::{Effect, Form, Judged, OpInfo, Opcode, Pipe, Role, sig};
+use super::{AttrName, Effect, Form, Judged, OpInfo, Opcode, Pipe, Role, sig};
+use crate::inst::Attrs;
 use crate::profile::Profile;
 use crate::sem::{Dir, Fifo, Sem};
 use crate::tile::Loc;
@@ -29,6 +30,8 @@ pub enum Order {
     CoreSet,
     /// Takes a token of another core.
     CoreWait,
+    /// All cores of some kinds arrive, then all go on (isa/comm.md 7).
+    Meet,
     /// What moves data is done before what is later; a vector core's other pipes too (isa/today.md 8.1).
     Fence,
     Nothing,
@@ -37,7 +40,7 @@ pub enum Order {
 impl Order {
     /// Does a process that reaches it order its pipes itself (sync.md 3)?
     pub const fn is_manual(self) -> bool {
-        !matches!(self, Order::CoreSet | Order::CoreWait | Order::Fence | Order::Nothing)
+        !matches!(self, Order::CoreSet | Order::CoreWait | Order::Meet | Order::Fence | Order::Nothing)
     }
 }
 
@@ -149,6 +152,21 @@ impl Opcode {
         match self.info().sem {
             Sem::Orders(order) => Some(order),
             _ => None,
+        }
+    }
+
+    /// Whether a token between cores is for a meeting of all blocks, on every profile (isa/today.md 8.3).
+    pub const fn crosses_blocks(self) -> bool {
+        matches!(self, Opcode::SetCrossBlock | Opcode::WaitCrossBlock)
+    }
+
+    /// The cores that a token is for: 2 those of the other kind in the block, 1 both vector cores, 0 all of one kind in
+    /// all blocks (sync.md 5).
+    pub fn ffts_mode(self, is_wide: bool, attrs: &Attrs) -> i128 {
+        match self {
+            _ if self.crosses_blocks() => 0,
+            Opcode::SyncSet if is_wide => attrs.int(AttrName::FftsMode).unwrap_or(2),
+            _ => 2,
         }
     }
 

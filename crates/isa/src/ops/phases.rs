@@ -58,7 +58,7 @@ const fn phase(pipe: Pipe, reads: &'static [Role], writes: &'static [Role]) -> P
 const PLAIN: Phases = Phases { phases: &[], before: &[], after: &[], hidden: &[] };
 
 use Pipe::{Mte2, Mte3, S, V};
-use Role::{Cdst, Dst, Global, Idx, Src, Tmp};
+use Role::{Cdst, Dst, Global, Idx, IdxView, ScratchView, Src, Tmp};
 
 /// A V instruction that does a part of its work on S (a2a3).
 const PARTLY_SCALAR: Phases = Phases { hidden: &[(V, S, 0), (S, V, 0)], ..PLAIN };
@@ -70,14 +70,18 @@ const TABLE: &[(Opcode, Profiles, When, Phases)] = &[
         Opcode::Mgather,
         Profiles::NPU,
         When::RowsIntoMat,
-        Phases { phases: &[phase(S, &[Idx], &[]), phase(Mte2, &[Global], &[Dst])], hidden: &[(S, Mte2, 0)], ..PLAIN },
+        Phases {
+            phases: &[phase(S, &[IdxView], &[]), phase(Mte2, &[Global], &[Dst])],
+            hidden: &[(S, Mte2, 0)],
+            ..PLAIN
+        },
     ),
     (
         Opcode::Mgather,
         Profiles::NPU,
         When::ElementsIntoMat,
         Phases {
-            phases: &[phase(S, &[Idx, Global], &[Tmp]), phase(Mte2, &[Tmp], &[Dst])],
+            phases: &[phase(S, &[IdxView, Global], &[ScratchView]), phase(Mte2, &[ScratchView], &[Dst])],
             hidden: &[(S, Mte2, 0)],
             ..PLAIN
         },

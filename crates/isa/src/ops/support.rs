@@ -28,6 +28,12 @@ macro_rules! plain {
     };
 }
 
+/// Operands in parentheses, and a result (isa/today.md 6.9).
+const ASYNC_CONTEXT: PipeText =
+    PipeText { attrs_first: true, worded: false, operands: &[(Role::Global, "workspace", false)], has_result: true };
+const ASYNC_PREFETCH: PipeText =
+    PipeText { operands: &[(Role::Global, "view", false), (Role::Scalar, "context", false)], ..ASYNC_CONTEXT };
+
 const VIEW: OpInfo = OpInfo {
     cpp: &["TSUBVIEW"],
     summary: "A view of a window of a tile; it keeps the source's pitch.",
@@ -83,6 +89,7 @@ family! { after layout::END;
         forms: &[form!(Plain: Src as read_declared, Index => Dst as view)],
         sigs: &[flow!(Profiles::ALL, PLAIN, ALL_LOCS, ALL_LOCS, &[ANY], Types::Any, Pipe::S)],
         rules: rules![ALL SlotIndex "tile-multi"; ALL Program "valid-range";],
+        ids: Ids::new("tile-multi", "tile-multi", "tile-multi"),
         sem: Sem::Binds,
         binds: Some(Bind::Slot),
         text: Text::Slot,
@@ -102,7 +109,7 @@ family! { after layout::END;
         source: "isa/structure.md 7");
     Castptr => plain!("castptr" [] Value Address(&[Role::Number, Role::Global]) "A pointer as one to another element type, as a number, or of a number.",
         source: "isa/structure.md 7");
-    Ptrtoint => plain!("ptrtoint" [] Value Address(&[Role::Global]) "The byte address of a pointer.",
+    Ptrtoint => plain!("ptrtoint" [] Value Address(&[Role::Global, Role::Number]) "The byte address of a pointer.",
         source: "isa/today.md 4.3");
     Inttoptr => plain!("inttoptr" [] Value Address(&[Role::Number]) "The pointer of a byte address.",
         source: "isa/today.md 4.3");
@@ -112,6 +119,12 @@ family! { after layout::END;
         source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
     GetTensorViewStride => plain!("get_tensor_view_stride" [] Value Dim "A stride of a view, in elements.",
         source: "isa/structure.md 7", rules: rules![ALL Program "view-dim";]);
+    GetValidshape => plain!("get_validshape" [] Value Extents(&[0, 1]) "The valid rows and columns of a tile at this moment.",
+        source: "isa/today.md 4.3");
+    TileValidRows => plain!("tile_valid_rows" [] Value Extents(&[0]) "The valid rows of a tile at this moment.",
+        source: "isa/today.md 4.3");
+    TileValidCols => plain!("tile_valid_cols" [] Value Extents(&[1]) "The valid columns of a tile at this moment.",
+        source: "isa/today.md 4.3");
     Print => plain!("print" [] Prints Print "Print scalars by a format.", source: "isa/structure.md 7");
     Trap => plain!("trap" [] Traps Ignored "Stop the program.", source: "isa/structure.md 7",
         rules: rules![ALL AtRun "trap";]);
@@ -133,10 +146,31 @@ family! { after layout::END;
     WaitFlagDyn => plain!("wait_flag_dyn" [] Orders(Order::Wait) AsWritten "Order between two pipes, by a computed id.");
     GetBuf => plain!("get_buf" [] Orders(Order::Take) AsWritten "Take a buffer's token.");
     RlsBuf => plain!("rls_buf" [] Orders(Order::Release) AsWritten "Give a buffer's token back.");
+    GetBufDyn => plain!("get_buf_dyn" [] Orders(Order::Take) AsWritten "Take a buffer's token, by a computed id.",
+        source: "isa/today.md 8.2");
+    RlsBufDyn => plain!("rls_buf_dyn" [] Orders(Order::Release) AsWritten "Give a buffer's token back, by a computed id.",
+        source: "isa/today.md 8.2");
+    SetIntraBlock => plain!("set_intra_block" [] Orders(Order::CoreSet) AsWritten "A token for another core of the block.",
+        aliases: &["set_intra_core"], source: "isa/today.md 8.3", rules: rules![ALL AtRun "sync-overflow";]);
+    WaitIntraBlock => plain!("wait_intra_block" [] Orders(Order::CoreWait) AsWritten "Wait for a token of another core of the block.",
+        aliases: &["wait_intra_core"], source: "isa/today.md 8.3", rules: rules![ALL AtRun "deadlock";]);
+    SetCrossBlock => plain!("set_cross_block" [] Orders(Order::CoreSet) AsWritten "Arrive at a meeting of the cores of a kind in all blocks.",
+        attrs: &[AttrName::FftsMode], source: "isa/today.md 8.3", rules: rules![ALL AtRun "sync-overflow";]);
+    WaitCrossBlock => plain!("wait_cross_block" [] Orders(Order::CoreWait) AsWritten "Wait until all cores of the kind have arrived.",
+        attrs: &[AttrName::FftsMode], source: "isa/today.md 8.3", rules: rules![ALL AtRun "deadlock";]);
+    Syncall => plain!("syncall" [] Orders(Order::Meet) Meet "All cores of some kinds, in all blocks, arrive; then all go on.",
+        source: "isa/comm.md 7", rules: rules![ALL Program "syncall-mode", "syncall-workspace"; ALL AtRun "deadlock";]);
+    MakePrefetchAsyncContext => plain!("make_prefetch_async_context" [] Orders(Order::Nothing) Pipe(ASYNC_CONTEXT)
+        "What reads ahead works with.", source: "isa/today.md 6.9");
+    TprefetchAsync => plain!("tprefetch_async" [] Orders(Order::Nothing) Pipe(ASYNC_PREFETCH)
+        "Read a view ahead into the cache; no value changes.", source: "isa/today.md 6.9",
+        rules: rules![ALL Program "async-view";]);
+    GetPrefetchAsyncSession => plain!("get_prefetch_async_session" [] Orders(Order::Nothing) AsWritten
+        "The session of a context of reads ahead.", source: "isa/today.md 6.9");
     SyncSet => plain!("sync.set" [] Orders(Order::CoreSet) AsWritten "A token for another core.", aliases: &["sync_set"],
         attrs: &[AttrName::FftsMode], source: "sync.md 5", rules: rules![ALL AtRun "sync-overflow";]);
     SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"],
-        source: "sync.md 5", rules: rules![ALL AtRun "deadlock";]);
+        attrs: &[AttrName::FftsMode], source: "sync.md 5", rules: rules![ALL AtRun "deadlock";]);
     CmoCacheinvalid => plain!("cmo.cacheinvalid" [] Orders(Order::Nothing)
         Hint(&["all", "single_cache_line", "#pto.address_space<gm>"]) "Write back and forget cached lines of global memory.",
         source: "isa/comm.md 5");

@@ -52,7 +52,7 @@ pub use rearrange::{concat, deinterleave, interleave, pack, reshape, transpose};
 pub use records::before as record_order;
 pub use route::{From, Read, Route, Routed, Routes, Routing, routes};
 pub use step::{Apply, Arg, Map, Rect, Reduce, Side, Step};
-pub use table::{Beyond, Table, TableSlot, coalesce, table};
+pub use table::{Beyond, Table, TableSlot, coalesce, shape_of_indices, table, table_of};
 pub use vector::{
     compare, convert_type, divide, expand_scalar, full_operand, leaky_relu, mask_is_dense, pair_sums, select,
 };

@@ -53,17 +53,40 @@ pub fn coalesce(inst: &Inst) -> Option<Coalesce> {
     if let Some(named) = inst.attrs.coalesce() {
         return Some(named);
     }
-    let (data, idx) = (data(inst)?, inst.tile_index(Role::Idx)?);
-    Some(if valid(inst, data)? == valid(inst, idx)? { Coalesce::Elem } else { Coalesce::Row })
+    let region = valid(inst, data(inst)?)?;
+    Some(if region == shape_of_indices(inst)? { Coalesce::Elem } else { Coalesce::Row })
 }
 
 fn data(inst: &Inst) -> Option<usize> {
     inst.tile_index(Role::Dst).or_else(|| inst.tile_index(Role::Src))
 }
 
-/// MGATHER and MSCATTER: the indices decide.
+/// Rows and columns of the indices, in a tile or in global memory.
+pub fn shape_of_indices(inst: &Inst) -> Option<[u64; 2]> {
+    match inst.tile_index(Role::Idx) {
+        Some(idx) => valid(inst, idx),
+        None => {
+            let [rows, cols] = inst.view(Role::IdxView)?.shape();
+            Some([rows?, cols?])
+        }
+    }
+}
+
+/// MGATHER and MSCATTER: the indices decide. Those in global memory are read before the instruction is issued.
 pub fn table(inst: &Inst) -> Steps {
-    let (data, idx) = (data(inst)?, inst.tile_index(Role::Idx)?);
+    let table = table_of(inst)?;
+    if inst.tile_index(Role::Idx).is_some() {
+        return Some(vec![Step::Table(table)]);
+    }
+    let found: Option<Vec<TableSlot>> = inst.indices.as_ref()?.iter().map(|k| table.find(*k)).collect();
+    Some(table.steps(inst, &found?))
+}
+
+/// The table of an instruction whose values are known.
+pub fn table_of(inst: &Inst) -> Option<Table> {
+    let data = data(inst)?;
+    // Without a tile of indices none is named.
+    let idx = inst.tile_index(Role::Idx).unwrap_or(usize::MAX);
     let scatters = inst.tile(Role::Src).is_some();
     let [rows, columns] = inst.global.as_ref()?.shape();
     let (rows, columns) = (rows?, columns?);
@@ -81,18 +104,18 @@ pub fn table(inst: &Inst) -> Steps {
         Some(ScatterAtomic::Min) => Some(Func::Min),
         _ => None,
     };
-    Some(vec![Step::Table(Table {
+    Some(Table {
         data,
         idx,
         scatters,
         combine,
         by_row,
         extent: valid(inst, data)?,
-        indices: valid(inst, idx)?,
+        indices: shape_of_indices(inst)?,
         columns,
         capacity: if by_row { rows } else { rows.saturating_mul(columns) },
         beyond,
-    })])
+    })
 }
 
 impl Table {

@@ -5,7 +5,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::sem::{Rounding, Saturation, cvt};
 
 /// The meaning of a rounding word for a destination.
-pub(super) fn rounding(word: &str, to: Elem) -> Rounding {
+pub(crate) fn rounding(word: &str, to: Elem) -> Rounding {
     match word {
         "A" => Rounding::Round,
         "F" => Rounding::Floor,

@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
         types: &["b8", "b16", "b32", "b64"],
         rules: &["space", "dtype", "align", "range", "overlap", "=gm-bounds", "=l1-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Dma(Dma::GmL1),
         ..Row::OUTSIDE
     },
     Row {
@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
         types: &["b8", "b16", "b32"],
         rules: &["space", "dtype", "align", "range", "small", "overlap", "=gm-bounds", "=l1-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Boxes),
         ..Row::OUTSIDE
     },
     Row {
@@ -62,7 +62,7 @@ pub(super) const ROWS: &[Row] = &[
         pipe: "MTE2",
         rules: &["space", "attr", "align", "range", "=l1-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Fill),
         ..Row::OUTSIDE
     },
     Row {
@@ -81,7 +81,7 @@ pub(super) const ROWS: &[Row] = &[
         types: &["b8", "b16", "b32", "b64"],
         rules: &["space", "dtype", "align", "range", "=l1-bounds", "=ub-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Dma(Dma::L1Ub),
         ..Row::OUTSIDE
     },
     Row {
@@ -98,7 +98,7 @@ pub(super) const ROWS: &[Row] = &[
         pipe: "MTE1",
         rules: &["space", "dtype", "align", "range", "=l1-bounds", "=bt-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Bias),
         ..Row::OUTSIDE
     },
     Row {
@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Row] = &[
         pipe: "FIX",
         rules: &["space", "align", "range", "=l1-bounds", "=fb-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Parameters),
         ..Row::OUTSIDE
     },
     Row {
@@ -123,27 +123,27 @@ pub(super) const ROWS: &[Row] = &[
         aliases: &["mte_l1_l0b"],
         args: &[Arg::new("src", Ptr(L1)), Arg::new("dst", Ptr(AnySpace)), Arg::numbers(2, 6)],
         words: &[WordList { key: "transpose", words: &["false", "true"], is_attribute: true, is_required: false }],
-        text: "pto.mte_l1_l0a %src, %dst, %m, %k[, %r, %c] [{transpose = true}] : L, ptr<T, l0a>, i64, i64[, i64, i64]; full: six operands; each operand also mte_l1_l0a(%v)",
+        text: "pto.mte_l1_l0a %src, %dst, %m, %k[, %r, %c] [{transpose = true}] : L, ptr<T, l0a>, i64, i64[, i64, i64]; full: six operands; each operand also NAME(%v)",
         summary: "Boxes from L1 to L0A (L0B), each transposed or not.",
         formula: "cube.md, 4",
         pipe: "MTE1",
         types: &["i8", "f16", "bf16", "f32", "f8e4m3", "f8e5m2", "hif8", "f4e1m2x2", "f4e2m1x2"],
         rules: &["space", "dtype", "form", "align", "range", "=l1-bounds", "=l0a-bounds", "=l0b-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Load),
         ..Row::OUTSIDE
     },
     Row {
         name: "mte_l1_l0a_mx",
         aliases: &["mte_l1_l0b_mx"],
         args: &[Arg::new("src", Ptr(L1)), Arg::new("dst", Ptr(AnySpace)), Arg::numbers(2, 6)],
-        text: "pto.mte_l1_l0a_mx %src, %dst, %m, %k[, %r, %c] : L, ptr<T, l0a>, i64, i64[, i64, i64]; full: six operands; each operand also mte_l1_l0a_mx(%v)",
+        text: "pto.mte_l1_l0a_mx %src, %dst, %m, %k[, %r, %c] : L, ptr<T, l0a>, i64, i64[, i64, i64]; full: six operands; each operand also NAME(%v)",
         summary: "Block scales for the operand at dst.",
         formula: "x < x_step: MX[dst/16 + 32*x*dst_stride .. +32*y_step) = L1[src + 32*((x_start + x)*src_stride + y_start) .. +32*y_step); short form: cube.md, 4",
         pipe: "MTE1",
         rules: &["space", "dtype", "form", "align", "range", "=l1-bounds", "=mx-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::LoadScales),
         ..Row::OUTSIDE
     },
     Row {
@@ -155,6 +155,7 @@ pub(super) const ROWS: &[Row] = &[
             Arg::new("m", Scalar(I64)),
             Arg::new("n", Scalar(I64)),
             Arg::new("k", Scalar(I64)),
+            Arg::clauses(),
         ],
         text: "pto.mad %a, %b, %c, %m, %n, %k CLAUSES : ptr<A, l0a>, ptr<B, l0b>, ptr<C, l0c>, i64, i64, i64",
         summary: "Matrix product.",
@@ -162,7 +163,7 @@ pub(super) const ROWS: &[Row] = &[
         pipe: "M",
         rules: &["space", "dtype", "clause", "align", "range", "=l0a-bounds", "=l0b-bounds", "=l0c-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Product { start: Start::Zero, scaled: false }),
         ..Row::OUTSIDE
     },
     Row {
@@ -174,6 +175,7 @@ pub(super) const ROWS: &[Row] = &[
             Arg::new("m", Scalar(I64)),
             Arg::new("n", Scalar(I64)),
             Arg::new("k", Scalar(I64)),
+            Arg::clauses(),
         ],
         text: "pto.mad_acc %a, %b, %c, %m, %n, %k CLAUSES : ptr<A, l0a>, ptr<B, l0b>, ptr<C, l0c>, i64, i64, i64",
         summary: "Matrix product added to the accumulator.",
@@ -181,7 +183,7 @@ pub(super) const ROWS: &[Row] = &[
         pipe: "M",
         rules: &["space", "dtype", "clause", "align", "range", "=l0a-bounds", "=l0b-bounds", "=l0c-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Product { start: Start::Accumulator, scaled: false }),
         ..Row::OUTSIDE
     },
     Row {
@@ -194,6 +196,7 @@ pub(super) const ROWS: &[Row] = &[
             Arg::new("m", Scalar(I64)),
             Arg::new("n", Scalar(I64)),
             Arg::new("k", Scalar(I64)),
+            Arg::clauses(),
         ],
         text: "pto.mad_bias %a, %b, %c, %bias, %m, %n, %k CLAUSES : ptr<A, l0a>, ptr<B, l0b>, ptr<C, l0c>, ptr<C, bt>, i64, i64, i64",
         summary: "Matrix product added to a bias row.",
@@ -201,7 +204,7 @@ pub(super) const ROWS: &[Row] = &[
         pipe: "M",
         rules: &["space", "dtype", "clause", "align", "range", "=l0a-bounds", "=l0b-bounds", "=l0c-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Product { start: Start::Bias, scaled: false }),
         ..Row::OUTSIDE
     },
     Row {
@@ -213,6 +216,7 @@ pub(super) const ROWS: &[Row] = &[
             Arg::new("m", Scalar(I64)),
             Arg::new("n", Scalar(I64)),
             Arg::new("k", Scalar(I64)),
+            Arg::clauses(),
         ],
         text: "pto.mad_mx %a, %b, %c, %m, %n, %k CLAUSES : ptr<A, l0a>, ptr<B, l0b>, ptr<C, l0c>, i64, i64, i64",
         summary: "Product of block-scaled operands.",
@@ -230,7 +234,7 @@ pub(super) const ROWS: &[Row] = &[
             "=mx-bounds",
         ],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Product { start: Start::Zero, scaled: true }),
         ..Row::OUTSIDE
     },
     Row {
@@ -242,6 +246,7 @@ pub(super) const ROWS: &[Row] = &[
             Arg::new("m", Scalar(I64)),
             Arg::new("n", Scalar(I64)),
             Arg::new("k", Scalar(I64)),
+            Arg::clauses(),
         ],
         text: "pto.mad_mx_acc %a, %b, %c, %m, %n, %k CLAUSES : ptr<A, l0a>, ptr<B, l0b>, ptr<C, l0c>, i64, i64, i64",
         summary: "The same, added to the accumulator.",
@@ -259,7 +264,7 @@ pub(super) const ROWS: &[Row] = &[
             "=mx-bounds",
         ],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Product { start: Start::Accumulator, scaled: true }),
         ..Row::OUTSIDE
     },
     Row {
@@ -272,6 +277,7 @@ pub(super) const ROWS: &[Row] = &[
             Arg::new("m", Scalar(I64)),
             Arg::new("n", Scalar(I64)),
             Arg::new("k", Scalar(I64)),
+            Arg::clauses(),
         ],
         text: "pto.mad_mx_bias %a, %b, %c, %bias, %m, %n, %k CLAUSES : ptr<A, l0a>, ptr<B, l0b>, ptr<C, l0c>, ptr<C, bt>, i64, i64, i64",
         summary: "The same, added to a bias row.",
@@ -289,7 +295,7 @@ pub(super) const ROWS: &[Row] = &[
             "=mx-bounds",
         ],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Product { start: Start::Bias, scaled: true }),
         ..Row::OUTSIDE
     },
     Row {
@@ -324,7 +330,7 @@ pub(super) const ROWS: &[Row] = &[
             "=fb-bounds",
         ],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Store),
         ..Row::OUTSIDE
     },
     Row {
@@ -363,7 +369,7 @@ pub(super) const ROWS: &[Row] = &[
             "=gm-bounds",
         ],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Store),
         ..Row::OUTSIDE
     },
     Row {
@@ -401,7 +407,7 @@ pub(super) const ROWS: &[Row] = &[
             "=ub-bounds",
         ],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Store),
         ..Row::OUTSIDE
     },
     Row {
@@ -412,7 +418,7 @@ pub(super) const ROWS: &[Row] = &[
         formula: "as sync.set; cube.md, 8",
         pipe: "the named one",
         rules: &["=flag-pipe", "=flag-id-range", "=sync-overflow"],
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Token,
         ..Row::OUTSIDE
     },
     Row {
@@ -424,7 +430,7 @@ pub(super) const ROWS: &[Row] = &[
         formula: "as sync.wait; cube.md, 8",
         pipe: "the named one",
         rules: &["=flag-pipe", "=flag-id-range", "=deadlock"],
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Token,
         ..Row::OUTSIDE
     },
     Row {
@@ -459,7 +465,7 @@ pub(super) const ROWS: &[Row] = &[
         formula: "as load_scalar, store_scalar; nothing",
         pipe: "S",
         rules: &["space", "align", "=gm-bounds"],
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Device,
         ..Row::OUTSIDE
     },
     Row {
@@ -479,7 +485,7 @@ pub(super) const ROWS: &[Row] = &[
         types: &["b8", "b16", "b32", "b64"],
         rules: &["space", "dtype", "align", "range", "overlap", "=gm-bounds", "=l1-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Dma(Dma::CopyGmL1),
         ..Row::OUTSIDE
     },
     Row {
@@ -490,7 +496,7 @@ pub(super) const ROWS: &[Row] = &[
         summary: "Loop registers of copy_gm_to_cbuf; start: counts 1, strides 0.",
         formula: "size: loop1 = v mod 2^21, loop2 = v / 2^21; stride: source = v mod 2^40, destination = v / 2^40, bytes",
         pipe: "S",
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Register(Register::CubeLoops),
         ..Row::OUTSIDE
     },
     Row {
@@ -514,7 +520,7 @@ pub(super) const ROWS: &[Row] = &[
         types: &["i8", "f16", "bf16", "f32", "f8e4m3", "f8e5m2", "hif8"],
         rules: &["space", "dtype", "align", "range", "=l1-bounds", "=l0a-bounds", "=l0b-bounds"],
         core: Core::Cube,
-        sem: Sem::Unknown("the instructions of the cube core are not run yet"),
+        sem: Sem::Cube(Cube::Load),
         ..Row::OUTSIDE
     },
 ];

@@ -19,7 +19,8 @@ mod words {
     pub(super) use super::Number::*;
     pub(super) use super::Space::*;
     pub(super) use super::{
-        Arg, Class, Core, Dma, Fold, Lanes, Load, Permute, Predicate, Register, Row, Sem, Sort, Store, WordList,
+        Arg, Class, Core, Cube, Dma, Fold, Lanes, Load, Permute, Predicate, Register, Row, Sem, Sort, Start, Store,
+        WordList,
     };
     pub(super) use tessera_isa::sem::Func;
 }
@@ -35,6 +36,10 @@ pub enum Space {
     L0c,
     Bt,
     Fb,
+    /// Block scales of the operands in L0A; reached through the operand's address only.
+    ScalesA,
+    /// Block scales of the operands in L0B.
+    ScalesB,
     /// Any of them; only in rows.
     AnySpace,
 }
@@ -71,6 +76,8 @@ impl Space {
             Space::L0c => "l0c",
             Space::Bt => "bt",
             Space::Fb => "fb",
+            Space::ScalesA => "the scales of l0a",
+            Space::ScalesB => "the scales of l0b",
             Space::AnySpace => "any",
         }
     }
@@ -82,7 +89,7 @@ impl Space {
             Space::Ub | Space::L0c => 256 << 10,
             Space::L1 => 512 << 10,
             Space::L0a | Space::L0b => 64 << 10,
-            Space::Bt => 4 << 10,
+            Space::Bt | Space::ScalesA | Space::ScalesB => 4 << 10,
             Space::Fb => 0x11000,
         })
     }
@@ -98,6 +105,7 @@ impl Space {
             Space::L0c => "l0c-bounds",
             Space::Bt => "bt-bounds",
             Space::Fb => "fb-bounds",
+            Space::ScalesA | Space::ScalesB => "mx-bounds",
         }
     }
 }
@@ -353,12 +361,46 @@ pub enum Dma {
     CopyUbGm,
     /// `copy_ubuf_to_ubuf` and its aliases.
     CopyBlocks,
+    GmL1,
+    CopyGmL1,
+    L1Ub,
+}
+
+/// The first summand of a product's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    Zero,
+    Accumulator,
+    Bias,
+}
+
+/// Instructions of the cube core other than transfers of rows (cube.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cube {
+    /// Matrices of global memory into boxes.
+    Boxes,
+    Fill,
+    /// A bias row, widened.
+    Bias,
+    /// Parameters of stores.
+    Parameters,
+    /// Boxes into L0A or L0B.
+    Load,
+    LoadScales,
+    Product {
+        start: Start,
+        scaled: bool,
+    },
+    /// Out of an accumulator, with conversion.
+    Store,
 }
 
 /// Special registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
     Loops,
+    /// Loops of `copy_gm_to_cbuf`, two numbers in one.
+    CubeLoops,
     Pad,
     ClearAr,
     Taken,
@@ -383,7 +425,12 @@ pub enum Sem {
     Store(Store),
     Dma(Dma),
     Sort(Sort),
+    Cube(Cube),
     Register(Register),
+    /// A token between cores; read as the instruction of sync.md 5 that it is.
+    Token,
+    /// Scalars of global memory past the cache, and care of the cache.
+    Device,
     /// Orders accesses of its vecscope.
     Bar,
     /// Read and printed; why it does not run.
@@ -493,6 +540,11 @@ static RULES: LazyLock<HashMap<(&'static str, &'static str), &'static str>> = La
 /// ```
 pub fn find(mnemonic: &str) -> Option<(&'static str, &'static Row)> {
     NAMES.get(mnemonic).copied()
+}
+
+/// Whether a load into an operand's memory, of two names that share a row, is the one into L0B.
+pub(crate) fn is_l0b(name: &str) -> bool {
+    name.contains("l0b") || name.ends_with("_cb")
 }
 
 /// Ids of rules of the rows, with the rows that have them.

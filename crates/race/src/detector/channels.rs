@@ -109,8 +109,10 @@ impl<const W: usize> Lines<W> {
                 let Some(number) = self.next(process, line).checked_sub(free) else { return Needs::new() };
                 (line, SmallVec::from_slice(from), number)
             }
-            Line::Token { id, .. } if self.profile == Profile::A2a3 => {
-                let (plain, meets) = (Line::Token { id, meets: false }, Line::Token { id, meets: true });
+            Line::Meeting { group, .. } => (line, SmallVec::from_slice(group.cores()), self.next(process, line)),
+            Line::Token { id, wide: true, .. } => {
+                let named = |meets: bool| Line::Token { id, meets, wide: true };
+                let (plain, meets) = (named(false), named(true));
                 let vectors = [Core::Vector(0), Core::Vector(1)];
                 let (own, other): (&[Core], &[Core]) =
                     if core == Core::Cube { (&[Core::Cube], &vectors) } else { (&vectors, &[Core::Cube]) };
@@ -127,7 +129,7 @@ impl<const W: usize> Lines<W> {
                     Core::Vector(n) => (Core::Cube, id + 16 * i64::from(n)),
                     _ => (Core::Vector(u8::from(id >= 16)), id % 16),
                 };
-                (Line::Token { id, meets: false }, SmallVec::from_slice(&[from]), number)
+                (Line::Token { id, meets: false, wide: false }, SmallVec::from_slice(&[from]), number)
             }
         };
         from.iter().filter_map(|core| Some((self.process(*core)?, line, number))).collect()
@@ -159,14 +161,15 @@ impl<const W: usize> Lines<W> {
                 (Dir::V2c, split) => to(self.vectors(split), line),
                 _ => to(&[Core::Cube], line),
             },
-            Line::Token { id, meets } => {
-                let named = |id: i64| Line::Token { id, meets };
+            Line::Meeting { group, .. } => to(group.cores(), line),
+            Line::Token { id, meets, wide } => {
+                let named = |id: i64| Line::Token { id, meets, wide };
                 let vectors = [Core::Vector(0), Core::Vector(1)];
-                match (self.profile, core) {
-                    (Profile::A2a3, Core::Cube) if meets => to(&[Core::Cube], named(id)),
-                    (Profile::A2a3, Core::Cube) => to(&vectors, named(id)),
-                    (Profile::A2a3, _) if meets => to(&vectors, named(id)),
-                    (Profile::A2a3, _) => to(&[Core::Cube], named(id)),
+                match (wide, core) {
+                    (true, Core::Cube) if meets => to(&[Core::Cube], named(id)),
+                    (true, Core::Cube) => to(&vectors, named(id)),
+                    (true, _) if meets => to(&vectors, named(id)),
+                    (true, _) => to(&[Core::Cube], named(id)),
                     (_, Core::Vector(n)) => to(&[Core::Cube], named(id + 16 * i64::from(n))),
                     _ => to(&[Core::Vector(u8::from(id >= 16))], named(id % 16)),
                 }

@@ -448,7 +448,7 @@ impl<const W: usize> Detector<W> {
                 self.next(process, point, act);
             }
             SyncOp::Token { pipe, sets } => {
-                let small = text.profile == Profile::A2a3 || matches!(own.core, Core::Vector(_));
+                let small = ordered.wide || ordered.crosses.is_some() || matches!(own.core, Core::Vector(_));
                 let Some(id) = id else { return };
                 if !(0..if small { 16 } else { 32 }).contains(&id) {
                     self.told.wrong_id(process, op, turns, id);
@@ -468,9 +468,23 @@ impl<const W: usize> Detector<W> {
                     return;
                 }
                 let point = pipes.point(op, turns);
-                match sets {
-                    true => self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets }),
-                    false => self.receive(process, point, *pipe, Line::Token { id, meets: false }),
+                match (ordered.crosses, sets) {
+                    (Some(group), true) => self.send(process, point, *pipe, Line::Meeting { group, id }),
+                    (Some(group), false) => self.receive(process, point, *pipe, Line::Meeting { group, id }),
+                    (None, true) => {
+                        self.send(process, point, *pipe, Line::Token { id, meets: ordered.meets, wide: ordered.wide })
+                    }
+                    (None, false) => {
+                        self.receive(process, point, *pipe, Line::Token { id, meets: false, wide: ordered.wide })
+                    }
+                }
+            }
+            SyncOp::Meet(group) => {
+                if group.cores().contains(&own.core) {
+                    let (first, second) = (pipes.point(op, turns), pipes.point(op, turns));
+                    let line = Line::Meeting { group: *group, id: -1 };
+                    self.send(process, first, Pipe::S, line);
+                    self.receive(process, second, Pipe::S, line);
                 }
             }
             SyncOp::Nothing => {}

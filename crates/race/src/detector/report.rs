@@ -275,7 +275,8 @@ fn misuses(
     let (core, profile) = (text.processes[process].core, text.profile);
     let ordering = |op: OpId| {
         let order = func.op(op).opcode().and_then(|o| o.order())?;
-        Some(SyncOpSite { at: op, op: func.op(op), order, core, profile })
+        let wide = text.processes[process].orders.get(op.index())?.as_deref().is_some_and(|ordered| ordered.wide);
+        Some(SyncOpSite { at: op, op: func.op(op), order, core, profile, wide })
     };
     let iteration = |op: OpId, turns: &Iterations| {
         let innermost = turns.rounds().last().filter(|_| loops.get(op.index()).is_some_and(|l| !l.is_empty()));

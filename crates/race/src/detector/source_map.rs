@@ -3,6 +3,7 @@
 use crate::explore::Core;
 use crate::fifo_slots::FifoSlots;
 use crate::sync_op::{SyncOp, SyncOpSite};
+use crate::trace::Group;
 use crate::{Mode, process_mode, processes};
 use smallvec::SmallVec;
 use tessera_ir::scalar::Constants;
@@ -19,6 +20,10 @@ pub struct Ordered {
     pub written: Option<i64>,
     /// Whether its token stands for a meeting of cores of one kind.
     pub meets: bool,
+    /// Whether a token is as on a2a3.
+    pub wide: bool,
+    /// The cores that a meeting across blocks is for.
+    pub crosses: Option<Group>,
     /// The event that it records.
     pub records: Option<ValueId>,
 }
@@ -115,9 +120,11 @@ fn process(
 ) -> ProcessText {
     let ordered = |(n, op): (usize, &tessera_ir::Op)| {
         let order = op.opcode().and_then(|o| o.order())?;
-        let ordering = SyncOpSite { at: OpId(n as u32), op, order, core, profile };
+        let wide = op.is_wide_token(module, profile);
+        let ordering = SyncOpSite { at: OpId(n as u32), op, order, core, profile, wide };
         let (sync_op, written, meets) = (ordering.sync_op(), ordering.written_id(), ordering.meets());
-        Some(Box::new(Ordered { sync_op, written, meets, records: op.results.first().copied() }))
+        let crosses = ordering.crosses_blocks().then(|| ordering.group());
+        Some(Box::new(Ordered { sync_op, written, meets, wide, crosses, records: op.results.first().copied() }))
     };
     ProcessText {
         core,

@@ -16,6 +16,7 @@ use tessera_isa::diag::Span;
 use tessera_isa::ops::{Opcode, Pipe, Role, Text};
 use tessera_isa::tile::Loc;
 use tessera_micro::check::Known;
+use tessera_micro::footprint::Whose;
 use tessera_micro::order::{Log, Node, NodeKind, Touch};
 use tessera_micro::{Class, Inst, Load, MicroType, Sem, Space, Store, footprint};
 
@@ -36,6 +37,8 @@ fn loc_of(space: Space) -> Option<Loc> {
         Space::L0c => Loc::Acc,
         Space::Bt => Loc::Bias,
         Space::Fb => Loc::Scaling,
+        Space::ScalesA => Loc::ScaleLeft,
+        Space::ScalesB => Loc::ScaleRight,
         Space::Gm | Space::AnySpace => return None,
     })
 }
@@ -114,15 +117,43 @@ impl<'a> PathWalk<'a> {
         [Access { set, writes, adds: false, exact, if_valid: false, role: Role::Src, start }].into_iter().collect()
     }
 
+    /// Bytes behind a pointer on the chip, in the memory that the instruction means.
+    fn whose(
+        &mut self,
+        pointer: ValueId,
+        at: &LinearExpr,
+        whose: Whose,
+        ranges: &[(i64, i64)],
+        writes: bool,
+    ) -> SmallVec<[Access; 2]> {
+        let root = match (whose, self.state.ty(pointer).space()) {
+            (Whose::Own, _) => return self.on_chip(pointer, at, ranges, writes, true),
+            (Whose::Core(core), _) => Root::Chip(Loc::Vec, core),
+            (Whose::Scales, Some(Space::L0b)) => Root::Chip(Loc::ScaleRight, 0),
+            (Whose::Scales, _) => Root::Chip(Loc::ScaleLeft, 0),
+        };
+        let bits = match (whose, at.known()) {
+            (Whose::Scales, Some(at)) => LinearExpr::from(at / 16 * 8),
+            // The scales of an operand whose address is not known may be anywhere.
+            (Whose::Scales, None) => self.fresh(),
+            _ => at.times(8),
+        };
+        let place = Place { root, at: bits };
+        let set = self.sets.of(&place, &ranges.into());
+        let start = place.at.byte();
+        [Access { set, writes, adds: false, exact: true, if_valid: false, role: Role::Src, start }]
+            .into_iter()
+            .collect()
+    }
+
     /// A micro instruction outside of vecscopes: what it moves, on its pipe.
     pub(super) fn micro(&mut self, id: OpId, op: &'a Op) -> Explored {
         self.set_unknown(op);
         let Some(inst) = op.micro(self.subject.module, self.subject.func) else { return Ok(()) };
-        let Some(pipe) = inst.call.pipe().filter(|_| matches!(inst.call.row.sem, Sem::Dma(_) | Sem::Sort(_))) else {
+        let Some(pipe) = inst.call.pipe().filter(|_| footprint::is_outside(&inst)) else {
             return Ok(());
         };
         // Counted from the pointers, wherever they point.
-        let is_sort = matches!(inst.call.row.sem, Sem::Sort(_));
         let known: Vec<Known> = op
             .operands
             .iter()
@@ -134,23 +165,22 @@ impl<'a> PathWalk<'a> {
                 }
             })
             .collect();
-        let runs = match is_sort {
-            true => footprint::of_sort(&inst, &known),
-            false => footprint::of_transfer(&inst, &known, MAX_ROWS),
-        };
-        let Some(runs) = runs else {
+        let Some(runs) = footprint::outside(&inst, &known, MAX_ROWS) else {
             let what = format!("the numbers of {} are not known, so what it touches is not", inst.call.name);
             return Err(Undecided::at(op.span, what));
         };
         let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
         for (n, operand) in op.operands.iter().enumerate() {
             let Some(pointer) = operand.arg.value() else { continue };
-            for writes in [false, true] {
-                let own = runs.iter().filter(|run| run.0 == n && run.3 == writes);
-                let ranges = joined(own.map(|(_, at, len, _)| (*at, at + *len as i64)).collect());
-                if ranges.is_empty() {
-                    continue;
+            let mut kinds: SmallVec<[(Whose, bool); 4]> = SmallVec::new();
+            for run in runs.iter().filter(|run| run.operand == n) {
+                if !kinds.contains(&(run.whose, run.writes)) {
+                    kinds.push((run.whose, run.writes));
                 }
+            }
+            for (whose, writes) in kinds {
+                let own = runs.iter().filter(|run| (run.operand, run.whose, run.writes) == (n, whose, writes));
+                let ranges = joined(own.map(|run| (run.at, run.at + run.len as i64)).collect());
                 match self.val(operand.arg) {
                     Val::View(view) => {
                         let place = self.state.views[view].place.clone();
@@ -166,7 +196,7 @@ impl<'a> PathWalk<'a> {
                             start,
                         });
                     }
-                    Val::Scalar(at) => accesses.extend(self.on_chip(pointer, &at, &ranges, writes, true)),
+                    Val::Scalar(at) => accesses.extend(self.whose(pointer, &at, whose, &ranges, writes)),
                     _ => {}
                 }
             }

@@ -71,7 +71,14 @@ impl<'a> PathWalk<'a> {
                     let op = func.op(of);
                     let Some(order) = op.opcode().and_then(Opcode::order) else { continue };
                     let (core, profile) = (self.subject.core, self.subject.profile);
-                    let ordering = SyncOpSite { at: of, op, order, core, profile };
+                    let ordering = SyncOpSite {
+                        at: of,
+                        op,
+                        order,
+                        core,
+                        profile,
+                        wide: op.is_wide_token(self.subject.module, profile),
+                    };
                     let SyncOp::Flag { from, to, sets } = ordering.sync_op() else { continue };
                     let given = op.operands.first().and_then(|o| self.read(o.arg));
                     let id = ordering.written_id().map(LinearExpr::from).or(given);
@@ -90,7 +97,9 @@ impl<'a> PathWalk<'a> {
             self.event(id, Some(pipe), kind, &[]);
             return Ok(());
         }
-        let ordering = SyncOpSite { at: id, op, order, core: self.subject.core, profile: self.subject.profile };
+        let (core, profile) = (self.subject.core, self.subject.profile);
+        let wide = op.is_wide_token(self.subject.module, profile);
+        let ordering = SyncOpSite { at: id, op, order, core, profile, wide };
         // Words are read once.
         let read = || Rc::new((ordering.sync_op(), ordering.written_id()));
         let sync_op = self.choices.deeds.entry((id, self.subject.core)).or_insert_with(read).clone();
@@ -115,6 +124,13 @@ impl<'a> PathWalk<'a> {
             SyncOp::Fence(pipes) => {
                 for pipe in *pipes {
                     self.event(id, *pipe, Kind::Barrier, &[]);
+                }
+            }
+            SyncOp::Meet(group) => {
+                if group.cores().contains(&self.subject.core) {
+                    let line = Line::Meeting { group: *group, id: -1 };
+                    self.event(id, Some(Pipe::S), Kind::Send(line), &[]);
+                    self.event(id, Some(Pipe::S), Kind::Receive(line), &[]);
                 }
             }
             SyncOp::Nothing => {}
@@ -249,7 +265,11 @@ impl<'a> PathWalk<'a> {
         let Some(id) = id.known() else {
             return Err(Undecided::at(op.span, format!("the id of {} is not known", op.kind.name())));
         };
-        let line = Line::Token { id, meets: ordering.meets() };
+        let id = ordering.counter(id);
+        let line = match ordering.crosses_blocks() {
+            true => Line::Meeting { group: ordering.group(), id },
+            false => Line::Token { id, meets: ordering.meets(), wide: ordering.wide },
+        };
         self.event(at, Some(pipe), if sets { Kind::Send(line) } else { Kind::Receive(line) }, &[]);
         Ok(())
     }

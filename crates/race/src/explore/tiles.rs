@@ -74,13 +74,18 @@ impl PathWalk<'_> {
             parts = parts.iter().filter(|part| !counts(part)).cloned().collect();
         }
         let touched = Touched { parts, adds, pipe: inst.pipe() };
-        let accesses = self.accesses(&touched, operands, view.as_ref());
+        let mut accesses = self.accesses(&touched, operands, view.as_ref());
+        let more = self.further_views(op);
+        let has_more = !more.is_empty();
+        accesses.extend(more);
         let pipe = touched.pipe;
         let phases = inst.phases();
         if !phases.hidden.is_empty() {
             return self.phased(id, inst, phases, pipe, &accesses);
         }
-        self.remember(id, op, inst, operands, touched);
+        if !has_more {
+            self.remember(id, op, inst, operands, touched);
+        }
         let event = match prints {
             true => self.event(id, Some(Pipe::S), Kind::Meets, &accesses),
             false if accesses.is_empty() && op.results.is_empty() => return,
@@ -92,6 +97,24 @@ impl PathWalk<'_> {
         if !recorded.is_empty() {
             self.trace.named.insert(event, recorded);
         }
+    }
+
+    /// The accesses of views beside the first: indices that are read, scratch that is written (isa/today.md 6.7).
+    fn further_views(&mut self, op: &Op) -> SmallVec<[Access; 4]> {
+        let mut accesses = SmallVec::new();
+        for operand in op.operands.iter().filter(|o| matches!(o.role, Role::IdxView | Role::ScratchView)) {
+            let Val::View(view) = self.val(operand.arg) else { continue };
+            let view = self.state.views[view].clone();
+            let steps = view.dims.iter().zip(&*view.strides);
+            let last = steps.map(|(dim, stride)| Some((dim.known()? - 1).max(0).checked_mul(stride.known()?)?));
+            let last = last.sum::<Option<i64>>();
+            let bytes = last.map(|last| view.elem.bytes_of(u64::try_from(last).unwrap_or(0) + 1) as i64);
+            let ranges: footprint::Ranges = [(0, bytes.unwrap_or(i64::MAX / 16))].into();
+            let (writes, exact) = (operand.role == Role::ScratchView, bytes.is_some());
+            let (set, start) = (self.sets.of(&view.place, &ranges), view.place.at.byte());
+            accesses.push(Access { set, writes, adds: false, exact, role: operand.role, start, if_valid: false });
+        }
+        accesses
     }
 
     /// The events of an instruction that uses flags inside: its phases, in order (isa/today.md 8.1).
@@ -212,7 +235,7 @@ fn of_phase(inst: &Inst, phase: &Phase, accesses: &[Access]) -> SmallVec<[Access
         let (reads, writes) = (phase.reads.contains(&access.role), phase.writes.contains(&access.role));
         if if access.writes { writes } else { reads } {
             own.push(*access);
-        } else if access.writes && reads && is_scratch(access.role) {
+        } else if access.writes && reads && (is_scratch(access.role) || access.role == Role::ScratchView) {
             own.push(Access { writes: false, ..*access });
         }
     }

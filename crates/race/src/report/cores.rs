@@ -116,6 +116,7 @@ impl Reporter<'_> {
         };
         match line {
             Line::Token { id, .. } => format!("no token with id {id} comes"),
+            Line::Meeting { group, .. } => format!("not all cores arrive, {}", all(group.cores(), "arrived")),
             Line::Ready(n) => {
                 let fifo = &fifos.list[n];
                 let from = if core == Core::Cube { vectors(fifo.split) } else { &[Core::Cube] };

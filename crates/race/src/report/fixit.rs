@@ -150,6 +150,7 @@ impl Reporter<'_> {
     /// `17:5`, `the loop at 12:3`.
     fn construct(&self, op: OpId) -> String {
         let what = match self.func.op(op).kind {
+            _ if self.func.op(op).is_vecscope() => "the vecscope at ",
             OpKind::For | OpKind::While => "the loop at ",
             OpKind::If => "the branch at ",
             _ => "",
@@ -190,6 +191,11 @@ impl Reporter<'_> {
         let mut same: Vec<OpId> = same.map(|(op, ..)| *op).collect();
         same.sort_unstable();
         std::iter::once(symptom.op).chain(same)
+    }
+
+    /// What holds an operation in the innermost block that holds another one, too; none where that is itself.
+    pub(crate) fn beside(&self, op: OpId, other: OpId) -> Option<OpId> {
+        self.places().apart(op, other).map(|(holds, _)| holds).filter(|holds| *holds != op && *holds != other)
     }
 
     /// The loops around an operation, from the inside out.

@@ -137,7 +137,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn name(&self, op: OpId) -> &'static str {
-        self.func.op(op).kind.name()
+        self.func.op(op).name()
     }
 
     /// `17:5`.
@@ -267,7 +267,7 @@ impl<'a> Reporter<'a> {
                 ))
             }
             Fault::Leak => {
-                let what = format!("{name} of {flag_text}{turn} is taken by no wait before the kernel ends{path}");
+                let what = format!("{name} of {flag_text}{turn} has no wait before the kernel ends{path}");
                 let leaks = matches!(flag, Some(Flag::Cores(_)));
                 let found = match leaks {
                     true => Diagnostic::warning("flag-leak", what),
@@ -279,7 +279,7 @@ impl<'a> Reporter<'a> {
             }
             Fault::Overwrite(earlier) => {
                 let before = trace.events[*earlier].op;
-                let what = format!("{name} sets {flag_text}{turn} again before the wait for the set before it{path}");
+                let what = format!("{flag_text} is set again without a wait in between{turn}{path}");
                 let found = self.finding("flag-overwrite", false, what).at(self.span(op), "the second set");
                 found
                     .and_at(self.span(before), "the first one")
@@ -315,7 +315,7 @@ impl<'a> Reporter<'a> {
             *most = (*most).max(n + 1);
         }
         let all: Vec<String> =
-            loops.iter().map(|(op, n)| format!("the loop at {} runs {n} times", self.place(OpId(*op)))).collect();
+            loops.iter().map(|(op, n)| format!("the loop at {} runs {}", self.place(OpId(*op)), times(*n))).collect();
         if all.is_empty() { String::new() } else { format!(", where {}", all.join(" and ")) }
     }
 
@@ -373,4 +373,9 @@ fn flag_name(flag: &Flag) -> String {
 
 fn flag_text(what: &str, from: Pipe, to: Pipe, id: i64) -> String {
     format!("pto.{what}_flag[<{}>, <{}>, <EVENT_ID{id}>]", from.cpp(), to.cpp())
+}
+
+/// A number of iterations in words.
+fn times(n: u64) -> String {
+    if n == 1 { "once".into() } else { format!("{n} times") }
 }

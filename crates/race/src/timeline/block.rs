@@ -210,7 +210,7 @@ impl Block<'_> {
             format!("{} FIFO {}", fifo.dir, fifo.name).trim_end().to_string()
         };
         match line {
-            Line::Token { id, .. } => WaitReason::Cores(id),
+            Line::Token { id, .. } | Line::Meeting { id, .. } => WaitReason::Cores(id),
             Line::Ready(n) => WaitReason::Push(name(n)),
             Line::Free(n) => WaitReason::Free(name(n)),
         }

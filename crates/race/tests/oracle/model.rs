@@ -330,20 +330,46 @@ impl Model<'_> {
         (self.races(&before), broken)
     }
 
-    fn conflict(&self, x: usize, y: usize) -> Vec<(Touch, Touch)> {
+    /// The nodes of V0 that give other data than those of V1: what they read of global memory differs.
+    fn differing(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut tainted: Vec<(u8, i64, i64)> = Vec::new();
+        for (n, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.process == 1) {
+            let twin = |other: &&Node| other.process == 2 && (other.line, &other.turn) == (node.line, &node.turn);
+            let Some(twin) = self.nodes.iter().find(twin) else { continue };
+            let mut reads = node.touches.iter().zip(&twin.touches).filter(|(a, b)| !a.3 && !b.3);
+            let differs = reads.any(|(a, b)| match a.0 {
+                10 | 11 => (a.0, a.1, a.2) != (b.0, b.1, b.2),
+                _ => tainted.iter().any(|t| t.0 == a.0 && t.1.max(a.1) < t.2.min(a.2)),
+            });
+            for t in node.touches.iter().filter(|t| t.3) {
+                tainted.retain(|old| old.0 != t.0 || old.1 < t.1 || old.2 > t.2);
+                if differs {
+                    found.insert(n);
+                    tainted.push((t.0, t.1, t.2));
+                }
+            }
+        }
+        found
+    }
+
+    fn conflict(&self, x: usize, y: usize, differing: &BTreeSet<usize>) -> Vec<(Touch, Touch)> {
         let (a, b) = (&self.nodes[x].touches, &self.nodes[y].touches);
         let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (*a, *b)));
         // Both vector cores may write the same with the same instruction.
         let (m, n) = (&self.nodes[x], &self.nodes[y]);
         let twins = m.process + n.process == 3 && m.process * n.process == 2 && (m.line, &m.turn) == (n.line, &n.turn);
+        let twins = twins && !differing.contains(&x) && !differing.contains(&y);
         let shares = |a: &Touch, b: &Touch| a.0 == b.0 && a.1.max(b.1) < a.2.min(b.2) && (a.3 || b.3);
         pairs.filter(|(a, b)| shares(a, b) && !(twins && a == b)).collect()
     }
 
     fn races(&self, before: &[Vec<u64>]) -> Findings {
         let n = self.nodes.len();
+        let differing = self.differing();
         let is_before = |a: usize, b: usize| is_before(before, a, b);
-        let race = |x: usize, y: usize| !self.conflict(x, y).is_empty() && !is_before(x, y) && !is_before(y, x);
+        let race =
+            |x: usize, y: usize| !self.conflict(x, y, &differing).is_empty() && !is_before(x, y) && !is_before(y, x);
         let mut found: BTreeMap<(usize, usize), String> = BTreeMap::new();
         for y in 0..n {
             for x in (0..y).rev().filter(|x| race(*x, y)) {
@@ -351,7 +377,7 @@ impl Model<'_> {
                 if found.contains_key(&key) {
                     continue;
                 }
-                let conflicts = self.conflict(x, y);
+                let conflicts = self.conflict(x, y, &differing);
                 let between = self.nodes[x].process != self.nodes[y].process;
                 let left_out = !between
                     && (x + 1..y).any(|z| {

@@ -102,9 +102,8 @@ fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
     func.walk(&mut |_, op, _| {
         // A transfer reads behind its first pointer and writes behind its second.
         if let OpKind::Micro(call) = &op.kind {
-            let is_transfer = matches!(call.row.sem, tessera_micro::Sem::Dma(_));
-            let pointers = op.operands.iter().take(2).filter(|_| is_transfer).filter_map(|o| o.arg.value());
-            all.extend(pointers.zip([false, true]));
+            let pointers = op.operands.iter().take(2).enumerate();
+            all.extend(pointers.filter_map(|(n, o)| Some((o.arg.value()?, call.global(n)?))));
         }
         let global = op.operand(Role::Global).and_then(|o| o.arg.value());
         let is_written = match op.kind {

@@ -133,9 +133,16 @@ impl Kernel {
     pub fn order(&self, options: &OrderOptions) -> Result<OrderReport> {
         let placement = tessera_race::place(self.module(), self.func(), self.profile(), &[], options.mode)?;
         let text = self.program.source();
-        let mut report = tessera_race::check(self.module(), self.func(), self.profile(), &placement, text, options);
+        let options = OrderOptions { joined: true, ..options.clone() };
+        let mut report = tessera_race::check(self.module(), self.func(), self.profile(), &placement, text, &options);
         report.diagnostics = self.program.with_locations(report.diagnostics);
         Ok(report)
+    }
+
+    /// Whether the order of its pipes can be wrong: the program orders them itself, or runs on several cores.
+    pub fn orders_pipes(&self, mode: Option<crate::OrderMode>) -> bool {
+        let written = mode.unwrap_or_else(|| tessera_race::mode(self.func()));
+        written == tessera_race::Mode::Manual || self.func().runs() == tessera_ir::Runs::Mixed
     }
 
     /// The integers that a run binds to arguments.

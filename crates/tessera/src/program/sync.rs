@@ -9,8 +9,10 @@ use tessera_ir::{
 };
 use tessera_isa::codec::Number;
 use tessera_isa::diag::{Diagnostic, Severity, Span};
-use tessera_isa::ops::{Bind, Form, Opcode, Role};
+use tessera_isa::inst::AttrValue;
+use tessera_isa::ops::{AttrName, Bind, Form, Opcode, Role};
 use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Fifo, Sem};
 use tessera_isa::tile::TileType;
 use tessera_plan::Placement;
 use tessera_race::{Conflict, Fallback, FlagUse, Limits, Place, SyncPlan};
@@ -63,7 +65,7 @@ pub enum SyncPlace {
 impl Kernel {
     /// Whether the program orders its pipes itself, so that it has flags already.
     pub fn has_flags(&self) -> bool {
-        self.func().ops.iter().any(Op::is_manual)
+        self.func().ops.iter().any(Op::is_order)
     }
 
     /// The program with the order operations that it needs, and no others; those that it has are taken out first.
@@ -133,8 +135,8 @@ impl Kernel {
                 Conflict::Waw => "WAW",
             },
             tile: served.tile.map(|v| module.names.text(func.value(v).name).to_string()),
-            first: (func.op(served.first).kind.name(), func.op(served.first).span),
-            second: (func.op(served.second).kind.name(), func.op(served.second).span),
+            first: (func.op(served.first).name(), func.op(served.first).span),
+            second: (func.op(served.second).name(), func.op(served.second).span),
         });
         let rows = rows.collect();
         let ids = done.short_of_ids.then(|| {
@@ -156,7 +158,7 @@ impl Kernel {
     pub(super) fn without_flags(&self) -> Func {
         let mut func = self.func().clone();
         let old: HashSet<OpId> =
-            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| op.is_manual()).map(|(id, _)| id).collect();
+            (0..).map(OpId).zip(&func.ops).filter(|(_, op)| op.is_order()).map(|(id, _)| id).collect();
         let values = |op: &Op| op.operands.iter().filter_map(|operand| operand.arg.value()).collect::<Vec<_>>();
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
         func.ops.iter().flat_map(values).for_each(|value| *uses.entry(value).or_default() += 1);
@@ -199,7 +201,8 @@ impl Kernel {
                 marks: Vec::new(),
             });
         }
-        // Called functions are part of the kernel now.
+        // Called functions are part of the kernel now, with their ends of FIFOs.
+        own_peers(&mut module, &names);
         module.funcs.retain(|f| names.contains(&f.name) || !called.contains(&f.name));
         let (diagnostics, trivia, functions) = (Vec::new(), Trivia::default(), Vec::new());
         tessera_asm::print(&Parsed { module, diagnostics, trivia, functions, marks: Vec::new() })
@@ -311,6 +314,45 @@ fn parts(module: &Module, func: &Func) -> Vec<Func> {
     ops.iter().filter(|id| func.op(**id).section_core().is_some()).filter_map(part).collect()
 }
 
+/// Names the function that a reserved buffer is in now where its old one was inlined: in it, and at the producer's end.
+fn own_peers(module: &mut Module, parts: &[NameId]) {
+    let is_part = |func: &&Func| parts.contains(&func.name);
+    let mut buffers: HashMap<(NameId, String), (NameId, String)> = HashMap::new();
+    let mut renamed: HashMap<(NameId, OpId), String> = HashMap::new();
+    for func in module.funcs.iter().filter(is_part) {
+        let mut taken: HashSet<String> = HashSet::new();
+        func.walk(&mut |id, op, _| {
+            let (Some(name), None) = (op.name_attr(AttrName::Name), op.name_attr(AttrName::PeerFunc)) else { return };
+            let own = (1..)
+                .map(|n| if n == 1 { name.to_string() } else { format!("{name}_{n}") })
+                .find(|own| taken.insert(own.clone()))
+                .unwrap_or_default();
+            if own != name {
+                renamed.insert((func.name, id), own.clone());
+            }
+            buffers.insert((func.home(id), name.to_string()), (func.name, own));
+        });
+    }
+    let Module { funcs, names, .. } = module;
+    for func in funcs.iter_mut().filter(|func| parts.contains(&func.name)) {
+        let of = func.name;
+        for (n, op) in func.ops.iter_mut().enumerate() {
+            let peer = op.name_attr(AttrName::PeerFunc).and_then(|peer| names.find(peer));
+            let name = op.name_attr(AttrName::Name).map(String::from);
+            let here = renamed.get(&(of, OpId(n as u32))).map(|own| (None, own));
+            let there = peer.zip(name).and_then(|key| buffers.get(&key)).map(|(home, own)| (Some(*home), own));
+            let (Some((home, own)), Some(attrs)) = (here.or(there), op.attrs.as_deref_mut()) else { continue };
+            for (key, text) in &mut attrs.names {
+                match (*key, home) {
+                    (AttrName::Name, _) => *text = format!("\"{own}\""),
+                    (AttrName::PeerFunc, Some(home)) => *text = format!("@{}", names.text(home)),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
 /// Values that no operation defines any more lose their names, so that new ones may have them.
 fn free_names(module: &mut Module, func: &mut Func) {
     let mut live = HashSet::new();
@@ -391,8 +433,19 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
             let op = func.op(id);
             let is_free = allocates(op) && op.operand(Role::Addr).is_none();
             let tile = op.results.first().copied().filter(|_| is_free);
+            if let (Some(Sem::Fifo(Fifo::Reserve)), Some(base)) =
+                (op.opcode().map(|o| o.info().sem), op.results.first().and_then(|buffer| placement.reserved(*buffer)))
+            {
+                let known = &mut func.op_mut(id).attrs_mut().known;
+                known.set(AttrName::Auto, Some(AttrValue::Bool(false)));
+                known.set(AttrName::Base, i64::try_from(base).ok());
+            }
+            // Assemblers want an address on each tile or on none; one without storage touches nothing.
+            let place = tile
+                .and_then(|v| placement.slot(v).map(|slot| slot.addr).or_else(|| unused(module, func, v, placement)));
+            let op = func.op(id);
             let span = Span::new(op.span.start, op.span.start);
-            if let Some(addr) = tile.and_then(|v| placement.slot(v)).map(|slot| slot.addr) {
+            if let Some(addr) = place {
                 let value = *known.entry(addr).or_insert_with(|| {
                     let number = OpKind::Constant(Number::Int(addr.into()));
                     let constant = func.add_op(Op::new(number, TextForm::Dps, span));
@@ -423,6 +476,22 @@ fn addresses(module: &mut Module, func: &mut Func, placement: &Placement) {
         let body = func.body;
         func.block_mut(body).ops.insert(0, id);
     }
+}
+
+/// An address for a tile that has no storage: behind all others, if there is room.
+fn unused(module: &Module, func: &Func, tile: ValueId, placement: &Placement) -> Option<u64> {
+    const ALIGNMENT: u64 = 1024;
+    // What becomes another name of a storage has the address of that.
+    let binds = |op: &Op| op.opcode().is_some_and(|o| o.info().binds.is_some());
+    if func.ops.iter().any(|op| binds(op) && op.dsts().iter().any(|(_, dst)| *dst == tile)) {
+        return None;
+    }
+    let profile = module.profile?;
+    let tile = module.types.get(func.value(tile).ty).tile()?.resolve(profile);
+    let high = placement.high_water.get(tile.loc as usize)?.next_multiple_of(ALIGNMENT);
+    let room = profile.memory(tile.loc).and_then(|memory| memory.room());
+    let fits = room.is_none_or(|room| high.saturating_add(tile.bytes()) <= room);
+    Some(if fits { high } else { 0 })
 }
 
 /// The names of a function's values.

@@ -6,6 +6,8 @@ mod cores;
 mod extents;
 mod fill;
 mod kernels;
+mod micro;
+mod printed;
 mod program;
 mod timeline;
 mod unroll;

@@ -14,6 +14,8 @@ enum class SaturationMode : uint32_t { ON, OFF };
 // 1, or the broadcast operand's valid columns
 enum class Src1Col : int64_t {};
 enum class MaskPattern : uint32_t { P0101 = 1, P1010, P0001, P0010, P0100, P1000, P1111 };
+enum class QuantScaleAlg : uint32_t { OCP, NV };
+enum class VecStoreMode : uint32_t { ND, NZ };
 enum class GatherOOB : uint32_t { Undefined, Clamp, Wrap, Zero };
 enum class ScatterAtomicOp : uint32_t { None, Add, Max, Min };
 enum class ScatterOOB : uint32_t { Undefined, Skip, Clamp, Wrap };

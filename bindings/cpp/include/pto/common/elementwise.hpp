@@ -20,6 +20,11 @@ PTO_INTRINSIC(TADD, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Sr
     PTO_STATIC_SIG(kTaddSigs, Plain, "tadd-loc", "tadd-loc", "tadd-layout", "tadd-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
     pto_detail::Call(TESSERA_OP_TADD, "TADD", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
 
+// Sum, clipped at zero. dst(i,j) = trelu(src0(i,j) + src1(i,j)), one rounding (isa/today.md 6.1)
+PTO_INTRINSIC(TADDRELU, (typename Dst, typename Src0, typename Src1), (Dst, Src0, Src1), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src1>), (Dst &dst, Src0 &src0, Src1 &src1), (dst, src0, src1),
+    PTO_STATIC_SIG(kTaddreluSigs, Plain, "taddrelu-profile", "taddrelu-loc", "taddrelu-layout", "taddrelu-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_DST, Dst::Info});
+    pto_detail::Call(TESSERA_OP_TADDRELU, "TADDRELU", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Issue();)
+
 // Sum of three tiles, left to right. dst(i,j) = (src0(i,j) + src1(i,j)) + src2(i,j) (isa/elementwise.md 1)
 PTO_INTRINSIC(TADDC, (typename Dst, typename Src0, typename Src1, typename Src2), (Dst, Src0, Src1, Src2), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Src2>), (Dst &dst, Src0 &src0, Src1 &src1, Src2 &src2), (dst, src0, src1, src2),
     PTO_STATIC_SIG(kTaddcSigs, Plain, "taddc-loc", "taddc-loc", "taddc-layout", "taddc-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC2, Src2::Info}, {TESSERA_ROLE_DST, Dst::Info});

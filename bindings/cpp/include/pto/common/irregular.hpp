@@ -10,10 +10,13 @@
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
 
-// Consecutive integers in one row, upward or downward from a start value. dst(0,j) = scalar + j, descending: scalar - j; modulo 2^W (isa/irregular.md 3)
+// Counts up or down along a row. dst(0,j) = scalar + j, descending: scalar - j (isa/irregular.md 3; isa/today.md 6.2)
 PTO_INTRINSIC(TCI, (typename Dst, typename Scalar, int descending = 0), (Dst, Scalar, descending), (pto_detail::IsTile<Dst>), (Dst &dst, Scalar scalar), (dst, scalar),
     PTO_STATIC_SIG(kTciSigs, Plain, "tci-loc", "tci-loc", "tci-layout", "tci-dtype", {TESSERA_ROLE_DST, Dst::Info});
     pto_detail::Call(TESSERA_OP_TCI, "TCI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Dst::DType>(scalar)).Attr(TESSERA_ATTR_NAME_DESCENDING, static_cast<int64_t>(descending)).Issue();)
+PTO_INTRINSIC(TCI, (typename Dst, typename Tmp, typename Scalar, int descending = 0), (Dst, Tmp, Scalar, descending), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Tmp>), (Dst &dst, Scalar scalar, Tmp &tmp), (dst, scalar, tmp),
+    PTO_STATIC_SIG(kTciSigs, Tmp, "tci-loc", "tci-loc", "tci-layout", "tci-dtype", {TESSERA_ROLE_DST, Dst::Info});
+    pto_detail::Call(TESSERA_OP_TCI, "TCI", where).Tile(TESSERA_ROLE_DST, dst).Value(TESSERA_ROLE_SCALAR, pto_detail::ScalarOf<typename Dst::DType>(scalar)).Tile(TESSERA_ROLE_TMP, tmp, pto_detail::RunsOn(0x3)).Attr(TESSERA_ATTR_NAME_DESCENDING, static_cast<int64_t>(descending)).Issue();)
 
 // A triangular matrix of ones and zeros. d = diagonal; lower: dst(i,j) = (j <= i + d ? 1 : 0); upper: dst(i,j) = (j >= i + d ? 1 : 0) (isa/irregular.md 3)
 PTO_INTRINSIC(TTRI, (typename Dst, int upperOrLower = 0), (Dst, upperOrLower), (pto_detail::IsTile<Dst>), (Dst &dst, int32_t scalar), (dst, scalar),
@@ -38,12 +41,12 @@ PTO_INTRINSIC(TGATHER, (typename Dst, typename Src, typename Idx), (Dst, Src, Id
     PTO_STATIC_SIG(kTgatherSigs, Plain, "tgather-loc", "tgather-loc", "tgather-layout", "tgather-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
     pto_detail::Call(TESSERA_OP_TGATHER, "TGATHER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
-// Gathers blocks of 32 bytes by byte offset. dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0 (isa/irregular.md 4)
+// Gathers blocks of 32 bytes by byte offset. dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0; C0, sz of dst (isa/irregular.md 4; isa/today.md 6.8)
 PTO_INTRINSIC(TGATHERB, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
     PTO_STATIC_SIG(kTgatherbSigs, Plain, "tgatherb-loc", "tgatherb-loc", "tgatherb-layout", "tgatherb-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
     pto_detail::Call(TESSERA_OP_TGATHERB, "TGATHERB", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
 
-// Writes each element of src to the element of dst that its index names. k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j) (isa/irregular.md 4)
+// Writes each element of src to the element of dst that its index names. a2a3, a5: dst = 0 over its declared area first; k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j) (isa/irregular.md 4; isa/today.md 6.6)
 PTO_INTRINSIC(TSCATTER, (typename Dst, typename Src, typename Idx), (Dst, Src, Idx), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Idx>), (Dst &dst, Src &src, Idx &idx), (dst, src, idx),
     PTO_STATIC_SIG(kTscatterSigs, Plain, "tscatter-loc", "tscatter-loc", "tscatter-layout", "tscatter-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_IDX, Idx::Info}, {TESSERA_ROLE_DST, Dst::Info});
     pto_detail::Call(TESSERA_OP_TSCATTER, "TSCATTER", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_IDX, idx).Issue();)
@@ -116,12 +119,16 @@ PTO_INTRINSIC(TPARTARGMIN, (typename Dst, typename Src0, typename Src1, typename
     PTO_STATIC_SIG(kTpartargminSigs, Plain, "tpartargmin-loc", "tpartargmin-loc", "tpartargmin-layout", "tpartargmin-dtype", {TESSERA_ROLE_SRC0, Src0::Info}, {TESSERA_ROLE_SRC1, Src1::Info}, {TESSERA_ROLE_SRC0_IDX, Src0Idx::Info}, {TESSERA_ROLE_SRC1_IDX, Src1Idx::Info}, {TESSERA_ROLE_DST, Dst::Info}, {TESSERA_ROLE_DST_IDX, DstIdx::Info});
     pto_detail::Call(TESSERA_OP_TPARTARGMIN, "TPARTARGMIN", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC0, src0).Tile(TESSERA_ROLE_SRC1, src1).Tile(TESSERA_ROLE_DST_IDX, dstIdx).Tile(TESSERA_ROLE_SRC0_IDX, src0Idx).Tile(TESSERA_ROLE_SRC1_IDX, src1Idx).Issue();)
 
-// Affine quantization of f32 to 8-bit integers, one factor (and offset) per row. INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset)) (isa/irregular.md 8)
+// Affine quantization of f32 to 8-bit integers, one factor (and offset) per row. INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset)) (isa/irregular.md 8; isa/today.md 6.4)
 
 // Integers back to f32 with a scale and an offset per row. dst(i,j) = (f32(src(i,j)) - offset(i,0)) * scale(i,0) (isa/irregular.md 8)
 PTO_INTRINSIC(TDEQUANT, (typename Dst, typename Src, typename Scale, typename Offset), (Dst, Src, Scale, Offset), (pto_detail::IsTile<Dst> && pto_detail::IsTile<Offset>), (Dst &dst, Src &src, Scale &scale, Offset &offset), (dst, src, scale, offset),
     PTO_STATIC_SIG(kTdequantSigs, Plain, "tdequant-loc", "tdequant-loc", "tdequant-layout", "tdequant-dtype", {TESSERA_ROLE_SRC, Src::Info}, {TESSERA_ROLE_SCALE, Scale::Info}, {TESSERA_ROLE_OFFSET, Offset::Info}, {TESSERA_ROLE_DST, Dst::Info});
     pto_detail::Call(TESSERA_OP_TDEQUANT, "TDEQUANT", where).Tile(TESSERA_ROLE_DST, dst).Tile(TESSERA_ROLE_SRC, src).Tile(TESSERA_ROLE_SCALE, scale).Tile(TESSERA_ROLE_OFFSET, offset).Issue();)
+
+// Quantization to 8- or 4-bit floats with one shared exponent for 32 elements. today.md, 6.4 (isa/today.md 6.4)
+
+// Brings shared exponents into the order in which the matrix unit reads them. today.md, 6.5 (isa/today.md 6.5)
 
 // Picks rows of src by a pattern. dst(k,j) = src(r(k),j), r(k) the k-th row that the pattern names (cpp.md 6.6)
 

@@ -68,6 +68,7 @@ enum class Op : uint32_t {
     TPRINT,
     TABS,
     TADD,
+    TADDRELU,
     TADDC,
     TAND,
     TCMP,

@@ -47,7 +47,7 @@ pub fn instruction_page(op: Opcode) -> String {
     }
     if let Some(table) = legality::legality(info) {
         let table = table.render();
-        let _ = write!(out, "\nWhat may flow where\n{table}");
+        let _ = write!(out, "\nLegality\n{table}");
         for line in legality::legend(&table) {
             out.push_str(&paragraph(&line, 2));
         }
@@ -75,7 +75,7 @@ pub fn instruction_page(op: Opcode) -> String {
 /// The pages of the specification that a row names, as files of the repository.
 fn in_docs(source: &str) -> String {
     let page = |word: &str| match word.split_once(".md") {
-        Some((page, rest)) if page == "trace" => format!("docs/trace.md{rest}"),
+        Some(("trace", rest)) => format!("docs/trace.md{rest}"),
         Some((page, rest)) if !page.contains(char::is_uppercase) => format!("docs/spec/{page}.md{rest}"),
         _ => word.to_string(),
     };
@@ -295,6 +295,11 @@ pub fn rule_page(rule: &Rule) -> String {
     }
     lines.push(("source", in_docs(rule.source)));
     definitions(&mut out, &lines);
+    if let Some(example) = super::order::examples().find(|example| example.rule == rule.id) {
+        let _ = write!(out, "\nWhy\n{}", paragraph(example.why, 2));
+        out.push_str("\nBreaks it; the lines with + are missing, those with - are too many\n");
+        out.extend(example.lines.lines().map(|line| format!("    {line}\n")));
+    }
     for Example { breaks, profile, text, .. } in examples().iter().filter(|example| example.rule == rule.id) {
         let _ = write!(out, "\n{} on {profile}\n", if *breaks { "Breaks it" } else { "Keeps it" });
         for line in text.lines() {

@@ -18,6 +18,12 @@ intrinsics! {
     tadd[Dst: AsTile, Src0: AsTile, Src1: AsTile](dst: write Dst, src0: read Src0, src1: read Src1)
         = Tadd Plain {Src0: Src0, Src1: Src1, Dst: Dst};
 
+    /// `TADDRELU(dst, src0, src1)`: Sum, clipped at zero.
+    ///
+    /// `dst(i,j) = trelu(src0(i,j) + src1(i,j)), one rounding` (isa/today.md 6.1)
+    taddrelu[Dst: AsTile, Src0: AsTile, Src1: AsTile](dst: write Dst, src0: read Src0, src1: read Src1)
+        = Taddrelu Plain {Src0: Src0, Src1: Src1, Dst: Dst};
+
     /// `TADDC(dst, src0, src1, src2)`: Sum of three tiles, left to right.
     ///
     /// `dst(i,j) = (src0(i,j) + src1(i,j)) + src2(i,j)` (isa/elementwise.md 1)

@@ -6,11 +6,17 @@ use crate::typed::intrinsic::intrinsics;
 use crate::typed::{AsTile, Element};
 
 intrinsics! {
-    /// `TCI(dst, scalar, descending)`: Consecutive integers in one row, upward or downward from a start value.
+    /// `TCI(dst, scalar, descending)`: Counts up or down along a row.
     ///
-    /// `dst(0,j) = scalar + j, descending: scalar - j; modulo 2^W` (isa/irregular.md 3)
+    /// `dst(0,j) = scalar + j, descending: scalar - j` (isa/irregular.md 3; isa/today.md 6.2)
     tci[Dst: AsTile, Scalar: Element](dst: write Dst, scalar: value Scalar, descending: flag Descending)
         = Tci Plain {Dst: Dst};
+
+    /// `TCI(dst, scalar, tmp, descending)`: Counts up or down along a row.
+    ///
+    /// `dst(0,j) = scalar + j, descending: scalar - j` (isa/irregular.md 3; isa/today.md 6.2)
+    tci_tmp[Dst: AsTile, Scalar: Element, Tmp: AsTile](dst: write Dst, scalar: value Scalar, tmp: write Tmp, descending: flag Descending)
+        = Tci Tmp {Dst: Dst};
 
     /// `TTRI(dst, scalar, upperOrLower)`: A triangular matrix of ones and zeros.
     ///
@@ -62,13 +68,13 @@ intrinsics! {
 
     /// `TGATHERB(dst, src, idx)`: Gathers blocks of 32 bytes by byte offset.
     ///
-    /// `dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0` (isa/irregular.md 4)
+    /// `dst(i, b*C0 + k) = element of the bytes idx(i,b) + k*sz ... of src's storage, k < C0; C0, sz of dst` (isa/irregular.md 4; isa/today.md 6.8)
     tgatherb[Dst: AsTile, Src: AsTile, Idx: AsTile](dst: write Dst, src: read Src, idx: read Idx)
         = Tgatherb Plain {Src: Src, Idx: Idx, Dst: Dst};
 
     /// `TSCATTER(dst, src, idx)`: Writes each element of src to the element of dst that its index names.
     ///
-    /// `k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j)` (isa/irregular.md 4)
+    /// `a2a3, a5: dst = 0 over its declared area first; k = idx(i,j); dst(k / dst.C, k mod dst.C) = src(i,j), in row-major order of (i,j)` (isa/irregular.md 4; isa/today.md 6.6)
     tscatter[Dst: AsTile, Src: AsTile, Idx: AsTile](dst: write Dst, src: read Src, idx: read Idx)
         = Tscatter Plain {Src: Src, Idx: Idx, Dst: Dst};
 
@@ -168,15 +174,27 @@ intrinsics! {
     tpartargmin[Dst: AsTile, Src0: AsTile, Src1: AsTile, DstIdx: AsTile, Src0Idx: AsTile, Src1Idx: AsTile](dst: write Dst, src0: read Src0, src1: read Src1, dst_idx: write DstIdx, src0_idx: read Src0Idx, src1_idx: read Src1Idx)
         = Tpartargmin Plain {Src0: Src0, Src1: Src1, Src0Idx: Src0Idx, Src1Idx: Src1Idx, Dst: Dst, DstIdx: DstIdx};
 
+    /// `TQUANT(dst, tmp, src, fp, offset, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
+    ///
+    /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8; isa/today.md 6.4)
+    tquant_offset_tmp[Dst: AsTile, Tmp: AsTile, Src: AsTile, Fp: AsTile, Offset: AsTile](dst: write Dst, tmp: write Tmp, src: read Src, fp: read Fp, offset: read Offset, attrs: attrs Attrs)
+        = Tquant Plain {Src: Src, Fp: Fp, Offset: Offset, Dst: Dst};
+
+    /// `TQUANT(dst, tmp, src, fp, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
+    ///
+    /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8; isa/today.md 6.4)
+    tquant_tmp[Dst: AsTile, Tmp: AsTile, Src: AsTile, Fp: AsTile](dst: write Dst, tmp: write Tmp, src: read Src, fp: read Fp, attrs: attrs Attrs)
+        = Tquant Plain {Src: Src, Fp: Fp, Dst: Dst};
+
     /// `TQUANT(dst, src, fp, offset, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
     ///
-    /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8)
+    /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8; isa/today.md 6.4)
     tquant_offset[Dst: AsTile, Src: AsTile, Fp: AsTile, Offset: AsTile](dst: write Dst, src: read Src, fp: read Fp, offset: read Offset, attrs: attrs Attrs)
         = Tquant Plain {Src: Src, Fp: Fp, Offset: Offset, Dst: Dst};
 
     /// `TQUANT(dst, src, fp, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
     ///
-    /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8)
+    /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8; isa/today.md 6.4)
     tquant[Dst: AsTile, Src: AsTile, Fp: AsTile](dst: write Dst, src: read Src, fp: read Fp, attrs: attrs Attrs)
         = Tquant Plain {Src: Src, Fp: Fp, Dst: Dst};
 
@@ -185,4 +203,16 @@ intrinsics! {
     /// `dst(i,j) = (f32(src(i,j)) - offset(i,0)) * scale(i,0)` (isa/irregular.md 8)
     tdequant[Dst: AsTile, Src: AsTile, Scale: AsTile, Offset: AsTile](dst: write Dst, src: read Src, scale: read Scale, offset: read Offset)
         = Tdequant Plain {Src: Src, Scale: Scale, Offset: Offset, Dst: Dst};
+
+    /// `TQUANT(dst, exp, max, scaling, expZZ, src, quant_type, quantScaleAlg, grpAxis, interleave, storeMode)`: Quantization to 8- or 4-bit floats with one shared exponent for 32 elements.
+    ///
+    /// `today.md, 6.4` (isa/today.md 6.4)
+    tquant_mx_exp_zz[Dst: AsTile, Exp: AsTile, Max: AsTile, Scaling: AsTile, ExpZz: AsTile, Src: AsTile](dst: write Dst, exp: write Exp, max: write Max, scaling: write Scaling, exp_zz: write ExpZz, src: read Src, attrs: attrs Attrs, interleave: flag Interleave)
+        = TquantMx Plain {Src: Src, Dst: Dst, Exp: Exp, Max: Max, Scaling: Scaling, ExpZz: ExpZz};
+
+    /// `TQUANT(dst, exp, max, scaling, src, quant_type, quantScaleAlg, grpAxis, interleave, storeMode)`: Quantization to 8- or 4-bit floats with one shared exponent for 32 elements.
+    ///
+    /// `today.md, 6.4` (isa/today.md 6.4)
+    tquant_mx[Dst: AsTile, Exp: AsTile, Max: AsTile, Scaling: AsTile, Src: AsTile](dst: write Dst, exp: write Exp, max: write Max, scaling: write Scaling, src: read Src, attrs: attrs Attrs, interleave: flag Interleave)
+        = TquantMx Plain {Src: Src, Dst: Dst, Exp: Exp, Max: Max, Scaling: Scaling};
 }

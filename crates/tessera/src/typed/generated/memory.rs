@@ -46,6 +46,16 @@ transfers! {
     /// `elem: dst(i,j) = view[t(idx(i,j))]; row: dst(i,j) = view(t(idx[i]), j); t: memory.md, 5` (isa/memory.md 5)
     mgather[Dst: AsTile, Idx: AsTile](dst: write Dst, global: from Global, idx: read Idx, attrs: attrs Attrs) = Mgather from global;
 
+    /// `MGATHER(dst, global, idx, scratch)`: Gathers rows or elements of a view by index.
+    ///
+    /// `elem: dst(i,j) = view[t(idx(i,j))]; row: dst(i,j) = view(t(idx[i]), j); t: memory.md, 5` (isa/memory.md 5)
+    mgather_in_memory_scratch_view[Dst: AsTile, IdxView: AsTile, ScratchView: AsTile](dst: write Dst, global: from Global, idx_view: read IdxView, scratch_view: read ScratchView, attrs: attrs Attrs) = Mgather from global;
+
+    /// `MGATHER(dst, global, idx)`: Gathers rows or elements of a view by index.
+    ///
+    /// `elem: dst(i,j) = view[t(idx(i,j))]; row: dst(i,j) = view(t(idx[i]), j); t: memory.md, 5` (isa/memory.md 5)
+    mgather_in_memory[Dst: AsTile, IdxView: AsTile](dst: write Dst, global: from Global, idx_view: read IdxView, attrs: attrs Attrs) = Mgather from global;
+
     /// `MSCATTER(global, src, idx)`: Scatters rows or elements of a tile into a view by index.
     ///
     /// `elem: view[t(idx(i,j))] = src(i,j) (or op=); row: view(t(idx[i]), j) = src(i,j) (or op=); in row-major order of (i,j)` (isa/memory.md 5)
