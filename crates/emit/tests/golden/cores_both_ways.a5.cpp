@@ -6,7 +6,6 @@ extern "C" AICORE void cube(__gm__ half *a)
 {
 #if defined(__DAV_CUBE__)
     TPipe<0, Direction::DIR_BOTH, 1024, 4, 4, false> pipe(nullptr, 0, 0);
-    GlobalTensor<half, pto::Shape<1, 1, 1, 16, 16>, pto::Stride<256, 256, 256, 16, 1>, Layout::ND> va(a);
     Tile<TileType::Mat, half, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Null> am;
     TASSIGN(am, 0x1000);
     Tile<TileType::Left, half, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Null> al;
@@ -15,7 +14,8 @@ extern "C" AICORE void cube(__gm__ half *a)
     TASSIGN(br, 0x0);
     Tile<TileType::Acc, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Null> acc;
     TASSIGN(acc, 0x0);
-    TLOAD(am, va);
+    GlobalTensor<half, pto::Shape<1, 1, 1, 16, 16>, pto::Stride<256, 256, 256, 16, 1>, Layout::ND> va_all(a);
+    TLOAD(am, va_all);
     set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
     wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
     TMOV(al, am);

@@ -7,8 +7,6 @@ extern "C" __global__ AICORE void kernel(__gm__ float *a, __gm__ float *b, __gm_
 #if defined(__DAV_CUBE__)
     {
         TPipe<0, Direction::DIR_C2V, 1024, 8, 8, false> pipe(nullptr, 0, 0);
-        GlobalTensor<float, pto::Shape<1, 1, 1, 16, 16>, pto::Stride<256, 256, 256, 16, 1>, Layout::ND> va(a);
-        GlobalTensor<float, pto::Shape<1, 1, 1, 16, 16>, pto::Stride<256, 256, 256, 16, 1>, Layout::ND> vb(b);
         Tile<TileType::Mat, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Null> ma;
         TASSIGN(ma, 0x0);
         Tile<TileType::Mat, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Null> mb;
@@ -19,9 +17,11 @@ extern "C" __global__ AICORE void kernel(__gm__ float *a, __gm__ float *b, __gm_
         TASSIGN(r, 0x0);
         Tile<TileType::Acc, float, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Null> p;
         TASSIGN(p, 0x0);
-        TLOAD(ma, va);
+        GlobalTensor<float, pto::Shape<1, 1, 1, 16, 16>, pto::Stride<256, 256, 256, 16, 1>, Layout::ND> va_all(a);
+        TLOAD(ma, va_all);
         set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
-        TLOAD(mb, vb);
+        GlobalTensor<float, pto::Shape<1, 1, 1, 16, 16>, pto::Stride<256, 256, 256, 16, 1>, Layout::ND> vb_all(b);
+        TLOAD(mb, vb_all);
         set_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID1);
         wait_flag(PIPE_MTE2, PIPE_MTE1, EVENT_ID0);
         TMOV(l, ma);

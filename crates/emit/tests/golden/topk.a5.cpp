@@ -2,7 +2,7 @@
 
 using namespace pto;
 
-AICORE void listing(Tile<TileType::Vec, float, 1, 256, BLayout::RowMajor, 1, 256, SLayout::NoneBox, 512, PadValue::Null, CompactMode::Null> &scores, Tile<TileType::Vec, float, 1, 64, BLayout::RowMajor, 1, 64, SLayout::NoneBox, 512, PadValue::Null, CompactMode::Null> &values, Tile<TileType::Vec, uint32_t, 1, 64, BLayout::RowMajor, 1, 64, SLayout::NoneBox, 512, PadValue::Null, CompactMode::Null> &places, MrgSortExecutedNumList &taken_out)
+AICORE void kernel(Tile<TileType::Vec, float, 1, 256, BLayout::RowMajor, 1, 256, SLayout::NoneBox, 512, PadValue::Null, CompactMode::Null> &scores, Tile<TileType::Vec, float, 1, 64, BLayout::RowMajor, 1, 64, SLayout::NoneBox, 512, PadValue::Null, CompactMode::Null> &values, Tile<TileType::Vec, uint32_t, 1, 64, BLayout::RowMajor, 1, 64, SLayout::NoneBox, 512, PadValue::Null, CompactMode::Null> &places)
 {
     MrgSortExecutedNumList taken;
     Tile<TileType::Vec, uint32_t, 1, 256, BLayout::RowMajor, 1, 256, SLayout::NoneBox, 512, PadValue::Null, CompactMode::Null> index;
@@ -26,5 +26,4 @@ AICORE void listing(Tile<TileType::Vec, float, 1, 256, BLayout::RowMajor, 1, 256
     TMRGSORT(top, taken, scratch, low, high);
     TGATHER<std::remove_reference_t<decltype(values)>, decltype(top), MaskPattern::P0101>(values, top);
     TGATHER<std::remove_reference_t<decltype(places)>, decltype(top), MaskPattern::P1010>(places, top);
-    taken_out = taken;
 }
