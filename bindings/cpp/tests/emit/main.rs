@@ -513,8 +513,10 @@ fn example_programs_give_what_the_simulator_gives() {
     }
     let given = std::env::var_os("TESSERA_EMIT_PROGRAMS").map(PathBuf::from);
     let root = support::root().join("../../examples");
-    let folders =
-        given.clone().map_or_else(|| vec![root.clone(), root.join("sync"), root.join("origins")], |dir| vec![dir]);
+    let folders = given.clone().map_or_else(
+        || vec![root.clone(), root.join("sync"), root.join("origins"), root.join("../crates/emit/tests/golden")],
+        |dir| vec![dir],
+    );
     let mut cases = Vec::new();
     for file in folders.iter().filter(|dir| dir.is_dir()).flat_map(|dir| files(dir)) {
         if file.extension().is_some_and(|e| e == "pto") {

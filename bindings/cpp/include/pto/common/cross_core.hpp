@@ -3,6 +3,9 @@
 // A token goes from one kind of core to the other. Which kind a call stands in is what `__DAV_CUBE__` and `__DAV_VEC__` say
 // at the call; where a build has both, one thread runs both, and tokens order nothing.
 
+#ifndef PTO_INST_HPP
+#include <pto/pto-inst.hpp>
+#endif
 #ifndef PTO_COMMON_CROSS_CORE_HPP
 #define PTO_COMMON_CROSS_CORE_HPP
 
