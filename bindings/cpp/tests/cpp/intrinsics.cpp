@@ -432,6 +432,9 @@ static void Microscaled()
             EXPECT(zz.GetValue(0, r / 16 * 32 + r % 16 * 2 + g) == exp.GetValue(r, g));
         }
     }
+    Vec<uint8_t, 1, 64> line;
+    TQUANT<QuantType::MXFP8>(dst, src, &line, &max, &scaling);
+    EXPECT(Holds(line, [](int i) { return 127 + i % 5 - 8; }));
     Vec<int8_t, 64, 32> tall;
     Vec<float, 64, 32> upright;
     Vec<uint8_t, 2, 32> by_column;
