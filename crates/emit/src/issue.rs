@@ -4,7 +4,7 @@ use crate::{Emitted, Emitter, cannot, words};
 use tessera_ir::{Op, ScalarType, Type, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
-use tessera_isa::inst::{AttrValue, Attrs, F32Rounding, Precision};
+use tessera_isa::inst::{AttrValue, Attrs, F32Rounding, GroupAxis, Precision, QuantScaleAlg, QuantType};
 use tessera_isa::ops::{AttrKind, AttrName, Bind, CppAttr, CppValue, Form, FormInfo, Kind, OpInfo, Opcode, Role, Text};
 use tessera_isa::profile::FP_ALIGN;
 use tessera_isa::sem::Sem;
@@ -22,6 +22,11 @@ fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
         }
         (_, value) => words::number(&value.number()?),
     })
+}
+
+/// Whether TQUANT takes it by pointer (cpp.md 6.6).
+fn is_pointer(role: Role) -> bool {
+    matches!(role, Role::Offset | Role::Exp | Role::Max | Role::Scaling | Role::ExpZz)
 }
 
 /// The algorithm, where more than the usual precision is asked for.
@@ -174,7 +179,10 @@ impl Emitter<'_> {
     fn made_of_row(&mut self, op: &Op, opcode: Opcode, form: &FormInfo, name: &str) -> Emitted<()> {
         let mut arguments = self.arguments(op, opcode, form.form)?;
         arguments.extend(self.attributes(op, opcode.info(), form));
-        let template = self.template_of_row(op, opcode.info(), form);
+        let template = match opcode.info().attrs.contains(&AttrName::StoreMode) {
+            true => self.template_of_mx(op, form)?,
+            false => self.template_of_row(op, opcode.info(), form),
+        };
         let mut arrays = self.arrays(op, form)?;
         if self.wants_scratch(op, opcode, form.form)
             && let Some((ty, address)) = self.scratch(op, opcode, form.form)?
@@ -217,19 +225,47 @@ impl Emitter<'_> {
         all.extend(algorithm(info, attrs));
         let behind: Vec<String> = of(CppAttr::Behind).filter(is_said).filter_map(value).collect();
         if !behind.is_empty() {
-            let given: Vec<Role> = form
-                .cpp_order()
-                .into_iter()
-                .filter(|r| op.operand(*r).is_some() || self.operand(op, *r).is_some())
-                .collect();
-            let ty = |role: Role| match self.operand(op, role).filter(|_| role.kind() == Kind::Tile) {
-                Some(tile) => Some(self.type_of(&self.value(tile))),
-                None => self.typed_scalar(op, form, role).ok().map(|text| format!("decltype({text})")),
-            };
-            all.extend(form.cpp_types(&given).into_iter().filter_map(ty));
+            all.extend(self.types_of_arguments(op, form));
             all.extend(behind);
         }
         if all.is_empty() { String::new() } else { format!("<{}>", all.join(", ")) }
+    }
+
+    /// The types of the arguments, as template arguments.
+    fn types_of_arguments(&self, op: &Op, form: &FormInfo) -> Vec<String> {
+        let mut given = form.cpp_order();
+        given.retain(|r| op.operand(*r).is_some() || self.operand(op, *r).is_some());
+        let ty = |role: Role| match self.operand(op, role).filter(|_| role.kind() == Kind::Tile) {
+            Some(tile) => Some(self.type_of(&self.value(tile))),
+            None => self.typed_scalar(op, form, role).ok().map(|text| format!("decltype({text})")),
+        };
+        form.cpp_types(&given).into_iter().filter_map(ty).collect()
+    }
+
+    /// The template arguments of TQUANT to a format whose groups share exponents (cpp.md 6.6).
+    fn template_of_mx(&self, op: &Op, form: &FormInfo) -> Emitted<String> {
+        let attrs = op.known_attrs();
+        let is_nv = attrs.quant_scale_alg() == Some(QuantScaleAlg::Nv);
+        if attrs.group_axis() == Some(GroupAxis::Axis0) {
+            let source = if is_nv { "Nv" } else { "Ocp" };
+            let format = if attrs.quant_type() == Some(QuantType::MxFp4) { "MxFp4E2M1" } else { "MxFp8E4M3" };
+            let interleave = if attrs.flag(AttrName::Interleave) { ", true" } else { "" };
+            return Ok(format!("<0, MxQuantAlg::{source}{format}{interleave}>"));
+        }
+        let mut all: Vec<String> = attribute(AttrName::QuantType, attrs).into_iter().collect();
+        match (self.operand(op, Role::ExpZz).is_some(), is_nv) {
+            (true, true) => {
+                let what = "pto.tquant.mx with exponents for the matrix unit and the nv scale";
+                return Err(cannot(op.span, what, "leave out exp_zz, or quantScaleAlg"));
+            }
+            (true, false) => all.extend(attribute(AttrName::StoreMode, attrs)),
+            (false, true) => {
+                all.extend(self.types_of_arguments(op, form));
+                all.extend(attribute(AttrName::QuantScaleAlg, attrs));
+            }
+            (false, false) => {}
+        }
+        Ok(format!("<{}>", all.join(", ")))
     }
 
     /// The byte that THISTOGRAM counts where it is not named: the highest or the lowest (isa/irregular.md 3).
@@ -347,8 +383,8 @@ impl Emitter<'_> {
             Kind::Fill if role.array().is_some() => Ok(role.cpp().trim_end_matches(char::is_numeric).to_string()),
             Kind::Fill if !opcode.info().by_flows() => self.typed_scalar(op, form, role),
             Kind::Quant | Kind::Fill => self.scalar(op, role),
-            // An optional operand is a pointer in intrinsics written by hand (cpp.md 6.6).
-            Kind::Tile if form.by_hand && role == Role::Offset => Ok(format!("&{}", self.tile(op, role)?)),
+            // An optional operand and shared exponents are pointers in intrinsics written by hand (cpp.md 6.6).
+            Kind::Tile if form.by_hand && is_pointer(role) => Ok(format!("&{}", self.tile(op, role)?)),
             Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => self.tile(op, role),
         };
         order.iter().copied().filter(given).map(argument).collect()

@@ -120,7 +120,8 @@ impl Emitter<'_> {
     pub(crate) fn print(&mut self, op: &Op) -> Emitted<()> {
         let words = op.attrs.as_ref().map_or(&[][..], |a| &a.words);
         let mut text = String::new();
-        let mut rest = words.first().map_or("", String::as_str).chars();
+        let format = self.with_lengths(words.first().map_or("", String::as_str), op);
+        let mut rest = format.chars();
         while let Some(c) = rest.next() {
             match c {
                 // Escapes of the text are those of C++.
@@ -139,6 +140,32 @@ impl Emitter<'_> {
         arguments.extend(op.operands.iter().map(|o| self.printed(o.arg)));
         self.line(&format!("cce::printf({});", arguments.join(", ")));
         Ok(())
+    }
+
+    /// A format with the length of what it prints: an integer of 64 bits is a `long long`.
+    fn with_lengths(&self, format: &str, op: &Op) -> String {
+        let (mut text, mut rest) = (String::new(), format.chars().peekable());
+        let mut operands = op.operands.iter();
+        while let Some(c) = rest.next() {
+            text.push(c);
+            if c != '%' {
+                continue;
+            }
+            if rest.next_if_eq(&'%').is_some() {
+                text.push('%');
+                continue;
+            }
+            while let Some(c) = rest.next_if(|c| "-+ #.0123456789".contains(*c)) {
+                text.push(c);
+            }
+            while rest.next_if(|c| "hlzjt".contains(*c)).is_some() {}
+            let ty = operands.next().map(|o| self.scalar_of(o.arg));
+            let is_long = ty.is_some_and(|ty| !matches!(ty, tessera_ir::ScalarType::Float(_)) && ty.bits() == 64);
+            if is_long && rest.peek().is_some_and(|c| "diouxX".contains(*c)) {
+                text.push_str("ll");
+            }
+        }
+        text
     }
 
     /// A scalar as printf takes it.

@@ -86,6 +86,14 @@ static void Elementwise()
     EACH(positive, std::fabs(A(i)));
     const RecordEvent done = TADD(d, a, b);
     EACH(d, A(i) + B(i));
+    if (GetProfile() == Profile::A5) {
+        // Structured bindings are not captured before C++20.
+        auto &dst = d, &src0 = a, &src1 = b;
+        EXPECT_RULE("taddrelu-profile", TADDRELU(dst, src0, src1));
+    } else {
+        TADDRELU(d, a, b);
+        EACH(d, std::fmax(A(i) + B(i), 0.0f));
+    }
     TSUB(d, a, b, done);
     EACH(d, A(i) - B(i));
     TMUL_IMPL(d, a, b);
@@ -207,10 +215,12 @@ static void Scalar()
     TSELS(d, mask, a, tmp, 0);
     EACH(d, A(i) < B(0) ? A(i) : 0);
     Vec<float> empty;
-    // Structured bindings are not captured before C++20.
     auto &dst = d, &src = a;
     EXPECT_RULE("undefined-use", TCMPS(mask, src, empty, CmpMode::LT));
-    EXPECT_RULE("tadds-scalar", TADDS(dst, src, Exactly(int32_t{1})));
+    EXPECT_RULE("texpands-scalar", TEXPANDS(dst, Exactly(int32_t{1})));
+    // An integer added to floats is converted by its value (isa/today.md 6.8).
+    TADDS(d, a, Exactly(int32_t{1}));
+    EACH(d, A(i) + 1);
 }
 
 // What a row or a column folds into, from left to right.

@@ -157,11 +157,16 @@ fn words(op: Opcode, form: &Shape) -> String {
     if all.is_empty() { String::new() } else { format!(" {{{}}}", all.join(", ")) }
 }
 
-/// The one attribute that an instruction cannot do without.
+/// The attributes that an instruction cannot do without.
 fn attributes(info: &OpInfo, form: &Shape) -> &'static str {
     let has = |name: AttrName| info.attrs.contains(&name);
     match form.ins.contains(&Role::Offset) {
         _ if has(AttrName::Kernel) => " {kernel = [3, 3]}",
+        // A format with shared exponents; a second tile of exponents is for the matrix unit (isa/today.md 6.4).
+        _ if form.outs.contains(&Role::ExpZz) => {
+            " {quant_type = #pto<quant_type MXFP8>, storeMode = #pto<vec_store_mode nz>}"
+        }
+        _ if has(AttrName::StoreMode) => " {quant_type = #pto<quant_type MXFP8>}",
         false if has(AttrName::QuantType) => " {quant_type = #pto<quant_type INT8_SYM>}",
         true if has(AttrName::QuantType) => " {quant_type = #pto<quant_type INT8_ASYM>}",
         _ => "",

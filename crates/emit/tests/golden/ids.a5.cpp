@@ -14,5 +14,5 @@ extern "C" __global__ AICORE void ids(__gm__ float *x, int64_t n)
     set_flag(PIPE_MTE2, PIPE_V, static_cast<event_t>(e));
     wait_flag(PIPE_MTE2, PIPE_V, static_cast<event_t>(e));
     TADD(t, t, t);
-    cce::printf("n = %d\n", static_cast<long long>(n));
+    cce::printf("n = %lld\n", static_cast<long long>(n));
 }

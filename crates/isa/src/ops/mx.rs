@@ -43,7 +43,8 @@ family! { after partial::END;
         formula: "today.md, 6.4",
         source: "isa/today.md 6.4",
         forms: &[form!(Plain: Src as read_narrowly
-            => Dst, Exp as write_part, Max as write_part, Scaling as write_part, ExpZz as optional_part; by_hand cpp)],
+            => Dst, Exp as write_part, Max as write_part, Scaling as write_part, ExpZz as optional_part;
+            cpp Dst, Src, Exp, Max, Scaling, ExpZz; by_hand cpp)],
         attrs: &[
             AttrName::QuantType,
             AttrName::QuantScaleAlg,
@@ -64,7 +65,7 @@ family! { after partial::END;
             (Role::Dst, "!pto.tile<32x64xi8>"),
             (Role::Exp, "!pto.tile<1x64xu8>"),
             (Role::Max, "!pto.tile<1x64xf32>"),
-            (Role::Scaling, "!pto.tile<1x64xf32>"),
+            (Role::Scaling, "!pto.tile<vec, 1x128xf32, valid=1x64>"),
             (Role::ExpZz, "!pto.tile<1x64xu8>"),
         ],
         ..BASE

@@ -24,10 +24,8 @@ enum class AtomicType : uint32_t { AtomicNone, AtomicAdd };
 
 enum class QuantType : uint32_t { MXFP8, MXFP4_E2M1, INT8_SYM, INT8_ASYM };
 
-// How an MX format is quantized: the scale's algorithm, both in one, and the order of exponents.
-enum class QuantScaleAlg : uint32_t { OCP, NV };
+// An MX format and its scale's algorithm in one.
 enum class MxQuantAlg : uint32_t { OcpMxFp8E4M3, NvMxFp8E4M3, OcpMxFp4E2M1, NvMxFp4E2M1, Hif4 };
-enum class VecStoreMode : uint32_t { ND, NZ };
 
 // How TPRINT writes floats.
 enum class PrintFormat : uint32_t { Width8_Precision4, Width8_Precision2, Width10_Precision6 };

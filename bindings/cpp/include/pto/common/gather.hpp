@@ -1,4 +1,4 @@
-// TGATHER by comparison and by pattern, TSCATTER by pattern, TCI and TQUANT with scratch: what C++ says with more words than
+// TGATHER by comparison and by pattern, TSCATTER by pattern, TQUANT with scratch: what C++ says with more words than
 // the rows (cpp.md 6.2 and 6.6).
 
 #ifndef PTO_COMMON_GATHER_HPP
@@ -91,11 +91,6 @@ PTO_INST std::enable_if_t<pto_detail::IsTile<Src>, typename Src::DType> GETVAL(
     pto_detail::Call(TESSERA_OP_TGETVAL, "GETVAL", where).Src(src).Scalar(TESSERA_ROLE_INDEX, index).Get(&value, sizeof value);
     return value;
 }
-
-// Consecutive integers, with scratch, which no profile here needs.
-PTO_INTRINSIC(TCI, (typename Dst, typename Tmp, typename T, int descending), (Dst, Tmp, T, descending), (pto_detail::IsTile<Tmp>),
-              (Dst &dst, T start, [[maybe_unused]] Tmp &tmp), (dst, start, tmp),
-              TCI_IMPL<Dst, T, descending>(dst, start, where);)
 
 namespace pto_detail {
 

@@ -150,7 +150,10 @@ inline void QuantizeMx(Dst &dst, Src &src, Exp *exp, Max *max, Scaling *scaling,
             const uint8_t e = ComputeMxSharedExponent<type, alg>(m);
             const float scale = ComputeMxGroupScaling<type, alg>(m, e);
             const int64_t place = axis == 1 ? int64_t{line} * groups + group : int64_t{group} * cols + line;
-            exp->SetElement(axis == 1 ? line : group, axis == 1 ? group : line, OfByte<typename Exp::DType>(e));
+            // Exponents in one row lie side by side, as maxima and scales do (isa/today.md 6.4).
+            const bool isFlat = axis == 1 && Exp::Rows == 1;
+            const int64_t row = isFlat ? 0 : axis == 1 ? line : group, col = isFlat ? place : axis == 1 ? group : line;
+            exp->SetElement(row, col, OfByte<typename Exp::DType>(e));
             PutStored(*max, place, m);
             PutStored(*scaling, place, scale);
             if (zz != nullptr) {
