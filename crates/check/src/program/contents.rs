@@ -530,14 +530,13 @@ impl Walk<'_> {
                 _ => return,
             }
         }
-        let severity = if some_path { Severity::Warning } else { Severity::Error };
         let (name, title) = (self.name(tile), inst.op.title());
         let what = match some_path {
             true => format!("on some paths nothing has written {name}, which {title} reads as {role}"),
             false => format!("nothing has written {name}, which {title} reads as {role}"),
         };
         let help = format!("write {name} before, or read the tile that was meant");
-        let mut found = Diagnostic::new("never-written", severity, what).at(tile.op, "read here").help(help);
+        let mut found = Diagnostic::warning("never-written", what).at(tile.op, "read here").help(help);
         if let Some(value) = tile.value {
             found = found.and_at(self.state.func.value(value).span, format!("{name} is made here"));
         }
@@ -554,9 +553,6 @@ impl Walk<'_> {
 
     fn report_unwritten(&mut self, op: Span, found: Diagnostic) {
         if self.report.is_new(op, "never-written") {
-            if found.is_error() {
-                self.report.refuse(op, "never-written");
-            }
             self.report.diagnostics.push(found);
         }
     }
