@@ -64,7 +64,7 @@ family! { after partial::END;
             (Role::Dst, "!pto.tile<32x64xi8>"),
             (Role::Exp, "!pto.tile<1x64xu8>"),
             (Role::Max, "!pto.tile<1x64xf32>"),
-            (Role::Scaling, "!pto.tile<1x64xf32>"),
+            (Role::Scaling, "!pto.tile<vec, 1x128xf32, valid=1x64>"),
             (Role::ExpZz, "!pto.tile<1x64xu8>"),
         ],
         ..BASE
