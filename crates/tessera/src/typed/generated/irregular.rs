@@ -204,15 +204,15 @@ intrinsics! {
     tdequant[Dst: AsTile, Src: AsTile, Scale: AsTile, Offset: AsTile](dst: write Dst, src: read Src, scale: read Scale, offset: read Offset)
         = Tdequant Plain {Src: Src, Scale: Scale, Offset: Offset, Dst: Dst};
 
-    /// `TQUANT(dst, exp, max, scaling, expZZ, src, quant_type, quantScaleAlg, grpAxis, interleave, storeMode)`: Quantization to 8- or 4-bit floats with one shared exponent for 32 elements.
+    /// `TQUANT(dst, src, exp, max, scaling, expZZ, quant_type, quantScaleAlg, grpAxis, interleave, storeMode)`: Quantization to 8- or 4-bit floats with one shared exponent for 32 elements.
     ///
     /// `today.md, 6.4` (isa/today.md 6.4)
-    tquant_mx_exp_zz[Dst: AsTile, Exp: AsTile, Max: AsTile, Scaling: AsTile, ExpZz: AsTile, Src: AsTile](dst: write Dst, exp: write Exp, max: write Max, scaling: write Scaling, exp_zz: write ExpZz, src: read Src, attrs: attrs Attrs, interleave: flag Interleave)
+    tquant_mx_exp_zz[Dst: AsTile, Src: AsTile, Exp: AsTile, Max: AsTile, Scaling: AsTile, ExpZz: AsTile](dst: write Dst, src: read Src, exp: write Exp, max: write Max, scaling: write Scaling, exp_zz: write ExpZz, attrs: attrs Attrs, interleave: flag Interleave)
         = TquantMx Plain {Src: Src, Dst: Dst, Exp: Exp, Max: Max, Scaling: Scaling, ExpZz: ExpZz};
 
-    /// `TQUANT(dst, exp, max, scaling, src, quant_type, quantScaleAlg, grpAxis, interleave, storeMode)`: Quantization to 8- or 4-bit floats with one shared exponent for 32 elements.
+    /// `TQUANT(dst, src, exp, max, scaling, quant_type, quantScaleAlg, grpAxis, interleave, storeMode)`: Quantization to 8- or 4-bit floats with one shared exponent for 32 elements.
     ///
     /// `today.md, 6.4` (isa/today.md 6.4)
-    tquant_mx[Dst: AsTile, Exp: AsTile, Max: AsTile, Scaling: AsTile, Src: AsTile](dst: write Dst, exp: write Exp, max: write Max, scaling: write Scaling, src: read Src, attrs: attrs Attrs, interleave: flag Interleave)
+    tquant_mx[Dst: AsTile, Src: AsTile, Exp: AsTile, Max: AsTile, Scaling: AsTile](dst: write Dst, src: read Src, exp: write Exp, max: write Max, scaling: write Scaling, attrs: attrs Attrs, interleave: flag Interleave)
         = TquantMx Plain {Src: Src, Dst: Dst, Exp: Exp, Max: Max, Scaling: Scaling};
 }
