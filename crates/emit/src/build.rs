@@ -95,7 +95,7 @@ pub fn build(module: &Module, profile: Profile, options: &Options<'_>) -> Emitte
 
 /// What is placed together: functions that run together, or a function with those that it calls, callees first.
 enum Unit {
-    One(Func, bool),
+    One(Box<Func>, bool),
     Calls(Vec<Func>),
 }
 
@@ -117,12 +117,12 @@ fn units(module: &Module, entry: Option<&str>) -> Emitted<Vec<Unit>> {
         let group = module.together(root);
         done.extend(group.iter().map(|f| f.name));
         units.push(match group.as_slice() {
-            [_] if root.callees().is_empty() => Unit::One(root.clone(), false),
+            [_] if root.callees().is_empty() => Unit::One(Box::new(root.clone()), false),
             [_] => match separate(module, root)? {
                 Some(all) => Unit::Calls(all),
-                None => Unit::One(inline(module, root)?.into_owned(), false),
+                None => Unit::One(Box::new(inline(module, root)?.into_owned()), false),
             },
-            group => Unit::One(join(module, group)?, true),
+            group => Unit::One(Box::new(join(module, group)?), true),
         });
     }
     Ok(units)
@@ -175,7 +175,7 @@ fn is_callable(module: &Module, func: &Func) -> bool {
 fn placed(module: &mut Module, unit: Unit, profile: Profile, options: &Options<'_>) -> Emitted<Vec<Kernel>> {
     match unit {
         Unit::One(func, is_joined) => {
-            let kernel = kernel(module, func, profile, options, &[0; 9])?;
+            let kernel = kernel(module, *func, profile, options, &[0; 9])?;
             Ok(vec![Kernel { is_joined, ..kernel }])
         }
         Unit::Calls(all) => {
@@ -196,7 +196,7 @@ fn placed(module: &mut Module, unit: Unit, profile: Profile, options: &Options<'
                     Err(_) => {
                         let Some(root) = all.last() else { return Ok(Vec::new()) };
                         let unfolded = inline(module, root)?.into_owned();
-                        return placed(module, Unit::One(unfolded, false), profile, options);
+                        return placed(module, Unit::One(Box::new(unfolded), false), profile, options);
                     }
                 }
             }

@@ -153,7 +153,7 @@ impl Emitter<'_> {
 
     /// Code that only one kind of core runs (build.md 2.3).
     fn for_core(&mut self, core: Core, body: BlockId, is_function: bool) -> Emitted<()> {
-        let outside = std::mem::replace(&mut self.core, Some(core));
+        let outside = self.core.replace(core);
         self.directive(match core {
             Core::Cube => "#if defined(__DAV_CUBE__)",
             Core::Vector => "#if defined(__DAV_VEC__)",
@@ -162,7 +162,7 @@ impl Emitter<'_> {
             self.line("{");
             self.depth += 1;
         }
-        if core == Core::Vector && outside != Some(core) || is_function && core == Core::Vector {
+        if core == Core::Vector && (is_function || outside != Some(core)) {
             self.line("set_mask_norm();");
             self.line("set_vector_mask(-1, -1);");
         }

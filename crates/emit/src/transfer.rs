@@ -131,12 +131,12 @@ impl Emitter<'_> {
             },
             _ => Number::Int(self.constant(fill).ok_or_else(unclear)?.into()),
         };
-        let bits = tile.elem.encode(number, Overflow::Infinity) as u64;
+        let bits = tile.elem.encode(number, Overflow::Infinity);
         let bits = u32::try_from(bits)
             .map_err(|_| cannot(op.span, "a pad value of more than 32 bits", "use a tile with pad=zero, max or min"))?;
         let plain = Tile { pad: Pad::Null, ..tile };
         let ty = words::tile_type(&plain, op.span)?.replace("PadValue::Null", &words::custom_pad(bits));
-        let alias = self.names.fresh(&format!("{}_padded", self.names.object(dst).to_string()));
+        let alias = self.names.fresh(&format!("{}_padded", self.names.object(dst)));
         self.line(&format!("{ty} {alias};"));
         self.bind(&alias, name, Some(dst));
         for (extent, axis) in [(tile.v_row, "Row"), (tile.v_col, "Col")] {

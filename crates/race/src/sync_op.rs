@@ -228,7 +228,6 @@ impl<'a> SyncOpSite<'a> {
     /// `flag-id-range` of a written `ffts_mode`: 0 to 2, and 0 across blocks (isa/today.md 8.3).
     fn wrong_mode(&self) -> Option<Misuse> {
         let Some(AttrValue::Int(mode)) = self.op.known_attrs().get(AttrName::FftsMode) else { return None };
-        let mode = i128::from(mode);
         let range = if self.crosses_blocks() { 0..=0 } else { 0..=2 };
         if range.contains(&mode) {
             return None;

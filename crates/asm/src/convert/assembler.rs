@@ -21,7 +21,7 @@ const KERNEL: &str = "kernel";
 /// writes as arguments; a view that is loaded or stored as a whole becomes a partition.
 ///
 /// ```
-/// let parsed = tessera_asm::parse("%d = tmov %s : !pto.tile<16x8xf32> -> !pto.tile<16x8xf32>  # copy", None);
+/// let parsed = tessera_asm::parse("%d = tmov %s : !pto.tile<16x8xf32> -> !pto.tile<16x8xf32>  // copy", None);
 /// let text = tessera_asm::convert_for_assembler(&parsed, None);
 /// assert!(text.contains("func.func @kernel(%s: !pto.tile_buf<vec, 16x8xf32>)"));
 /// ```

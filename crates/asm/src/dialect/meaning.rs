@@ -2,7 +2,7 @@
 //! operation as an implied attribute, so that everything behind the reader sees one meaning.
 
 use crate::dialect::Mark;
-use tessera_ir::{Dialect, Func, Op, TypeTable};
+use tessera_ir::{Dialect, Func, Op, TypeTable, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::AttrValue;
@@ -22,13 +22,19 @@ pub(crate) fn saturation(types: &TypeTable, func: &Func, op: &Op) -> Option<Satu
     if !opcode.info().attrs.contains(&AttrName::SatMode) {
         return None;
     }
-    let elem = |value| types.get(func.value(value).ty).tile().map(|tile| tile.elem);
+    let elem = |value| elem_of(types, func, value);
     let from = op.operand(Role::Src)?.arg.value().and_then(elem)?;
     let to = op.dsts().first().and_then(|(_, value)| elem(*value))?;
     let usual = Saturation::usual(from, to);
     // Into the fp8 types all versions saturate (isa/today.md 6.8).
     let differs = usual != Saturation::Off && !matches!(to, Elem::F8e4m3 | Elem::F8e5m2) && !holds_all(to, from);
     differs.then_some(Saturated { usual })
+}
+
+/// The element type of a tile. None of another value, and of one whose type has an error.
+fn elem_of(types: &TypeTable, func: &Func, value: ValueId) -> Option<Elem> {
+    let ty = func.value(value).ty;
+    types.contains(ty).then(|| types.get(ty).tile()).flatten().map(|tile| tile.elem)
 }
 
 /// Whether the operation gives or takes a token between cores, of which 0.27 has another meaning on a5.
@@ -59,7 +65,7 @@ pub(crate) fn saturation_word(saturation: Saturation) -> &'static str {
 /// Whether THISTOGRAM counts byte 1 because nothing else is said: `isMSB` of a 4-byte source is false otherwise.
 pub(crate) fn counts_byte_1(types: &TypeTable, func: &Func, op: &Op) -> bool {
     let known = op.known_attrs();
-    let size = |value| types.get(func.value(value).ty).tile().and_then(|tile| tile.elem.size());
+    let size = |value| elem_of(types, func, value).and_then(Elem::size);
     let src = op.operand(Role::Src).and_then(|o| o.arg.value()).and_then(size);
     let is_top = known.get(AttrName::IsMsb).is_none_or(|value| value == AttrValue::Bool(true));
     src == Some(4) && known.get(AttrName::Byte).is_none() && is_top

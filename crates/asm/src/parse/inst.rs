@@ -61,18 +61,18 @@ impl Parser<'_> {
         if self.takes_views(op, &written) {
             return self.keep_other(results, op.mnemonic(), written);
         }
-        let extents = |raw: Option<&Raw>| {
+        let tile = |raw: Option<&Raw>| {
             let id = raw.and_then(|raw| self.raw_type(raw))?;
-            self.module.types.get(id).tile().map(|tile| [tile.rows, tile.cols])
+            self.module.types.get(id).tile().map(|tile| ([tile.rows, tile.cols], tile.loc))
         };
-        let ends = extents(written.ins.first()).zip(extents(written.outs.iter().flatten().next()));
-        let fills = ends.map_or(op, |(src, dst)| fill_of(op, src, dst));
+        let ends = tile(written.ins.first()).zip(tile(written.outs.iter().flatten().next()));
+        let fills = ends.map_or(op, |((src, _), (dst, _))| fill_of(op, src, dst));
         if fills != op {
             self.mark(Part::Shape, shape::EXPANDING, results.start);
         }
-        // A tile that is padded onto itself is padded in place (isa/today.md 6.3).
+        // A tile in Vec that is padded onto itself is padded in place (isa/today.md 6.3).
         let name = |raw: Option<&Raw>| raw.map(|raw| raw.what).filter(|what| matches!(what, RawArg::Name(_)));
-        let src = name(written.ins.first());
+        let src = name(written.ins.first()).filter(|_| ends.is_some_and(|((_, loc), _)| loc == Loc::Vec));
         let is_in_place = src.is_some() && src == name(written.outs.iter().flatten().next());
         let op = if fills == Opcode::Tfillpad && is_in_place { Opcode::TfillpadInplace } else { fills };
         self.build(results, op, form, &mut written)

@@ -12,10 +12,8 @@ impl Parser<'_> {
     pub(super) fn spliced(&mut self, results: &Results, is_fusion: bool) -> Res<()> {
         self.bump();
         let word = if is_fusion { "pto.yield" } else { "scf.yield" };
-        if self.eat_word("no_inline") || self.at(Tok::Arrow) {
-            if self.eat(Tok::Arrow) {
-                self.type_list()?;
-            }
+        if (self.eat_word("no_inline") || self.at(Tok::Arrow)) && self.eat(Tok::Arrow) {
+            self.type_list()?;
         }
         let open = self.need(Tok::LBrace, "`{`").map(|()| self.tok.span)?;
         self.enter(open)?;

@@ -94,7 +94,7 @@ fn in_pairs(t: &mut TileType) -> Option<&'static str> {
     if !t.elem.is_fp4() {
         return Some(name);
     }
-    let is_even = |n: u64| n % 2 == 0;
+    let is_even = |n: u64| n.is_multiple_of(2);
     let (declared, valid) = if t.packs_rows() { (&mut t.rows, &mut t.v_row) } else { (&mut t.cols, &mut t.v_col) };
     let Extent::Static(n) = valid else { return None };
     if !is_even(*declared) || !is_even(*n) {

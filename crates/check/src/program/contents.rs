@@ -99,6 +99,8 @@ pub(super) struct Memories {
     fresh: FxHashSet<usize>,
     /// Roots of such objects without an address.
     fresh_roots: FxHashSet<Root>,
+    /// Memories that cores of the other kind write.
+    shared: Vec<Root>,
     /// Places that are windows of each other, because one was read where only the other one was written.
     windows: FxHashSet<(u64, u64)>,
     /// By loop that is walked once, outermost first.
@@ -285,16 +287,21 @@ impl Walk<'_> {
         let func = self.state.func;
         let is_output = |op: &Op| op.opcode().is_some_and(leaves);
         self.memories.has_output = func.ops.iter().any(is_output) || !func.outputs.is_empty();
-        for root in shared_memories(self.state.module, func) {
-            Rc::make_mut(&mut self.contents).forget(root);
+        self.memories.shared = shared_memories(self.state.module, func);
+        for root in &self.memories.shared {
+            Rc::make_mut(&mut self.contents).forget(*root);
         }
     }
 
-    /// A tile that `alloc_tile` made.
+    /// A tile that `alloc_tile` made. One in a memory that the other cores write may have its contents from there.
     pub(super) fn allocated(&mut self, op: &Op) {
         for object in
             op.results.iter().filter_map(|r| if let Val::Tile(n) = self.state.get(*r) { Some(*n) } else { None })
         {
+            let memory = self.state.objects.get(object).map(|o| Root::Memory(o.tile.loc));
+            if memory.is_some_and(|root| self.memories.shared.contains(&root)) {
+                continue;
+            }
             self.memories.fresh.insert(object);
             if let Some(root @ Some(Root::Auto(_))) = self.state.objects.get(object).map(|o| o.place.root) {
                 self.memories.fresh_roots.extend(root);
@@ -530,14 +537,13 @@ impl Walk<'_> {
                 _ => return,
             }
         }
-        let severity = if some_path { Severity::Warning } else { Severity::Error };
         let (name, title) = (self.name(tile), inst.op.title());
         let what = match some_path {
             true => format!("on some paths nothing has written {name}, which {title} reads as {role}"),
             false => format!("nothing has written {name}, which {title} reads as {role}"),
         };
         let help = format!("write {name} before, or read the tile that was meant");
-        let mut found = Diagnostic::new("never-written", severity, what).at(tile.op, "read here").help(help);
+        let mut found = Diagnostic::warning("never-written", what).at(tile.op, "read here").help(help);
         if let Some(value) = tile.value {
             found = found.and_at(self.state.func.value(value).span, format!("{name} is made here"));
         }
@@ -554,9 +560,6 @@ impl Walk<'_> {
 
     fn report_unwritten(&mut self, op: Span, found: Diagnostic) {
         if self.report.is_new(op, "never-written") {
-            if found.is_error() {
-                self.report.refuse(op, "never-written");
-            }
             self.report.diagnostics.push(found);
         }
     }

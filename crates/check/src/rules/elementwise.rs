@@ -71,9 +71,10 @@ pub(super) fn precise_floats(inst: &Inst, rule: Rule) -> Option<Fault> {
     wants_precision(inst).then(|| Fault::new(rule, what).help("leave precisionType out"))
 }
 
-/// `-precision` of the others: they compute in scratch (isa/today.md 6.2).
+/// `-precision` of the others: floats compute in scratch (isa/today.md 6.2). Integers have one algorithm.
 pub(super) fn precise_with_tmp(inst: &Inst, rule: Rule) -> Option<Fault> {
-    let lacks = wants_precision(inst) && inst.tile(Role::Tmp).is_none();
+    let is_float = inst.dst()?.tile.elem.is_float();
+    let lacks = is_float && wants_precision(inst) && inst.tile(Role::Tmp).is_none();
     let what = format!("{} with high_precision needs a scratch tile on {}", inst.op.title(), inst.profile);
     lacks.then(|| Fault::new(rule, what).help("give tmp after the sources, or leave precisionType out"))
 }

@@ -65,5 +65,9 @@ pub(super) fn slot(inst: &Inst, rule: Rule) -> Option<Fault> {
         return None;
     }
     let what = format!("slot {index} is asked for of a multi-buffer tile of {slots}");
-    broken(inst, Role::Src, rule, what, format!("slots are 0 to {}; buffers take turns with i mod {slots}", slots - 1))
+    let help = match slots.checked_sub(1) {
+        Some(last) => format!("slots are 0 to {last}; buffers take turns with i mod {slots}"),
+        None => format!("a slot of {} bytes is larger than the whole tile", dst.tile.bytes()),
+    };
+    broken(inst, Role::Src, rule, what, help)
 }

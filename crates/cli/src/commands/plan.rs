@@ -72,7 +72,7 @@ pub struct Args {
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     // A map shows where tiles lie, also those that overwrite each other.
-    loaded.legal_but_for(session, Format::Human, &["tile-overlap", "never-written"])?;
+    loaded.legal_but_for(session, Format::Human, &["tile-overlap"])?;
     if args.sync {
         return synchronise(args, session, &loaded);
     }

@@ -25,6 +25,8 @@ pub fn examples(op: Opcode, form: &Shape) -> Examples {
     let is_asymmetric = info.attrs.contains(&AttrName::QuantType) && form.ins.contains(&Role::Offset);
     let one = |r: &Role| match r {
         Role::Dst if is_asymmetric => "!pto.tile<16x32xu8>".into(),
+        // Elements are gathered through scratch, rows without (isa/today.md 6.6).
+        Role::IdxView if form.ins.contains(&Role::ScratchView) => "!pto.partition_tensor_view<16x32xi32>".into(),
         r => type_of(op, form.form, *r),
     };
     let types = |roles: &[Role]| roles.iter().map(one).collect::<Vec<_>>();
@@ -121,6 +123,9 @@ fn type_of(op: Opcode, form: Form, role: Role) -> String {
         (_, Role::Fill | Role::Scalar) => return element(op.info()).name().into(),
         (_, Role::Fp) => "!pto.tile<loc=scaling, u64, 1, 32>",
         (_, Role::Global) => "!pto.partition_tensor_view<16x32xf16>",
+        (_, Role::IdxView) => "!pto.partition_tensor_view<1x16xi32>",
+        (_, Role::ScratchView) => "!pto.partition_tensor_view<16x32xf16>",
+        (Form::InMemory, Role::Dst) => "!pto.tile<loc=mat, f16, 16, 32>",
         (_, Role::Idx0 | Role::Idx1 | Role::DstIdx) => "!pto.tile<vec, 16x8xi32, valid=16x1>",
         (_, Role::Src) if quantized => "!pto.tile<loc=acc, f32, 16, 32>",
         (_, Role::Dst) if quantized => "!pto.tile<loc=mat, i8, 16, 32>",
@@ -162,11 +167,12 @@ fn attributes(info: &OpInfo, form: &Shape) -> &'static str {
     let has = |name: AttrName| info.attrs.contains(&name);
     match form.ins.contains(&Role::Offset) {
         _ if has(AttrName::Kernel) => " {kernel = [3, 3]}",
-        // A format with shared exponents; a second tile of exponents is for the matrix unit (isa/today.md 6.4).
+        _ if form.ins.contains(&Role::ScratchView) => " {coalesce = #pto<coalesce elem>}",
+        // Floats with shared exponents; those of ZZ order are stored as NZ (isa/today.md 6.4).
         _ if form.outs.contains(&Role::ExpZz) => {
             " {quant_type = #pto<quant_type MXFP8>, storeMode = #pto<vec_store_mode nz>}"
         }
-        _ if has(AttrName::StoreMode) => " {quant_type = #pto<quant_type MXFP8>}",
+        _ if has(AttrName::QuantScaleAlg) => " {quant_type = #pto<quant_type MXFP8>}",
         false if has(AttrName::QuantType) => " {quant_type = #pto<quant_type INT8_SYM>}",
         true if has(AttrName::QuantType) => " {quant_type = #pto<quant_type INT8_ASYM>}",
         _ => "",

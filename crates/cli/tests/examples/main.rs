@@ -32,9 +32,14 @@ impl Example {
         Example { dir, command }
     }
 
-    fn input(self, name: &str, elem: Elem, shape: &[u64], bytes: Vec<u8>) -> Example {
+    /// An input from a file. The file takes the place of what the command line gives: a made-up value, where random bits
+    /// would be no parameters.
+    fn input(mut self, name: &str, elem: Elem, shape: &[u64], bytes: Vec<u8>) -> Example {
         let file = Array::of_elem(elem, shape.to_vec(), bytes).to_file();
         fs::write(self.dir.join(format!("{name}.npy")), file).unwrap();
+        let value = format!("{name}=value:");
+        let word = |w: &str| if w.starts_with(&value) { format!("{name}={name}.npy") } else { w.to_string() };
+        self.command = self.command.split_whitespace().map(word).collect::<Vec<_>>().join(" ");
         self
     }
 

@@ -106,7 +106,7 @@ impl PathWalk<'_> {
             let Val::View(view) = self.val(operand.arg) else { continue };
             let view = self.state.views[view].clone();
             let steps = view.dims.iter().zip(&*view.strides);
-            let last = steps.map(|(dim, stride)| Some((dim.known()? - 1).max(0).checked_mul(stride.known()?)?));
+            let last = steps.map(|(dim, stride)| (dim.known()? - 1).max(0).checked_mul(stride.known()?));
             let last = last.sum::<Option<i64>>();
             let bytes = last.map(|last| view.elem.bytes_of(u64::try_from(last).unwrap_or(0) + 1) as i64);
             let ranges: footprint::Ranges = [(0, bytes.unwrap_or(i64::MAX / 16))].into();

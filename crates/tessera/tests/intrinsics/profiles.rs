@@ -105,7 +105,8 @@ fn moves() {
             let (mut dst, src) = tiles!(m, Nd<f16, 16, 32>, Nd<f16, 16, 16>);
             tinsert(&mut dst, &src, 0, 16)
         },
-        ["legal", "tinsert-loc", "legal"],
+        // a2a3: isa/today.md 5.4.
+        ["legal"; 3],
     );
     on_all(
         "TINSERT beyond the end",
