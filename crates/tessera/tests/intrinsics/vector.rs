@@ -1,6 +1,5 @@
 //! The vector unit's intrinsics: scalars with types, words as arguments, forms by name.
 
-use crate::rule;
 use tessera::prelude::*;
 use tessera::{Attrs, Instruction, Opcode, Result, Role};
 
