@@ -92,7 +92,7 @@ family! { after irregular::END;
         summary: "Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.",
         formula: "INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))",
         source: "isa/irregular.md 8; isa/today.md 6.4",
-        forms: &[form!(Plain: Src, Fp, Offset as optional => Dst, Tmp as scratch_in_dps; by_hand cpp)],
+        forms: &[form!(Plain: Src, Fp, Offset as optional => Dst, Tmp as scratch_in_dps; cpp Dst, Src, Fp, Tmp, Offset; by_hand cpp)],
         attrs: &[AttrName::QuantType],
         sigs: &[on_cpu(QUANTIZED), in_vec(Profiles::NPU, QUANTIZED)],
         ids: ids!("tquant"),
