@@ -155,6 +155,8 @@ public:
             const std::size_t before = is_both && !toVector ? SlotNum : 0;
             return static_cast<char *>(fifo.gmSlots) + (before + slot) * SlotSize;
         }
+        // Both vector cores may ask for a new slot at once.
+        std::lock_guard<std::mutex> lock(state.mutex);
         std::vector<char> &bytes = state.slots[slot].bytes;
         if (bytes.empty()) {
             bytes.resize(SlotSize);

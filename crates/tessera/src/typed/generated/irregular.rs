@@ -174,16 +174,16 @@ intrinsics! {
     tpartargmin[Dst: AsTile, Src0: AsTile, Src1: AsTile, DstIdx: AsTile, Src0Idx: AsTile, Src1Idx: AsTile](dst: write Dst, src0: read Src0, src1: read Src1, dst_idx: write DstIdx, src0_idx: read Src0Idx, src1_idx: read Src1Idx)
         = Tpartargmin Plain {Src0: Src0, Src1: Src1, Src0Idx: Src0Idx, Src1Idx: Src1Idx, Dst: Dst, DstIdx: DstIdx};
 
-    /// `TQUANT(dst, tmp, src, fp, offset, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
+    /// `TQUANT(dst, src, fp, tmp, offset, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
     ///
     /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8; isa/today.md 6.4)
-    tquant_offset_tmp[Dst: AsTile, Tmp: AsTile, Src: AsTile, Fp: AsTile, Offset: AsTile](dst: write Dst, tmp: write Tmp, src: read Src, fp: read Fp, offset: read Offset, attrs: attrs Attrs)
+    tquant_offset_tmp[Dst: AsTile, Src: AsTile, Fp: AsTile, Tmp: AsTile, Offset: AsTile](dst: write Dst, src: read Src, fp: read Fp, tmp: write Tmp, offset: read Offset, attrs: attrs Attrs)
         = Tquant Plain {Src: Src, Fp: Fp, Offset: Offset, Dst: Dst};
 
-    /// `TQUANT(dst, tmp, src, fp, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
+    /// `TQUANT(dst, src, fp, tmp, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
     ///
     /// `INT8_SYM: dst = clamp(rne(src*fp)); INT8_ASYM: dst = clamp(rne(src*fp + offset))` (isa/irregular.md 8; isa/today.md 6.4)
-    tquant_tmp[Dst: AsTile, Tmp: AsTile, Src: AsTile, Fp: AsTile](dst: write Dst, tmp: write Tmp, src: read Src, fp: read Fp, attrs: attrs Attrs)
+    tquant_tmp[Dst: AsTile, Src: AsTile, Fp: AsTile, Tmp: AsTile](dst: write Dst, src: read Src, fp: read Fp, tmp: write Tmp, attrs: attrs Attrs)
         = Tquant Plain {Src: Src, Fp: Fp, Dst: Dst};
 
     /// `TQUANT(dst, src, fp, offset, quant_type)`: Affine quantization of f32 to 8-bit integers, one factor (and offset) per row.
