@@ -10,6 +10,13 @@ impl Emitter<'_> {
     /// An instruction with a view; a pointer is a dense view of the tile's valid region.
     pub(crate) fn transfer(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         let name = opcode.info().cpp.first().copied().unwrap_or_default();
+        if op.operand(Role::IdxView).is_some() {
+            return Err(cannot(
+                op.span,
+                format!("{opcode} with indices in global memory"),
+                "load the indices into a tile of UB",
+            ));
+        }
         let stores = opcode.effect(form, Role::Global) == Effect::Write;
         let role = if stores { Role::Src } else { Role::Dst };
         let tile = self.tile(op, role)?;

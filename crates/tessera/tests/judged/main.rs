@@ -189,7 +189,8 @@ fn the_same_is_found_before_and_during_a_run() {
         let kernel = program(&body, *profile);
         let options = OrderOptions { mode: Some(OrderMode::Manual), ..OrderOptions::default() };
         // A run reports each race; only a report on all paths joins those of one cause.
-        let placement = tessera_race::place(kernel.module(), kernel.func(), kernel.profile(), &[], options.mode).unwrap();
+        let placement =
+            tessera_race::place(kernel.module(), kernel.func(), kernel.profile(), &[], options.mode).unwrap();
         let text = kernel.program().source();
         let before = tessera_race::check(kernel.module(), kernel.func(), kernel.profile(), &placement, text, &options);
         // Of flags that are wrong in some turns the two may tell another turn.
