@@ -19,7 +19,7 @@ function npy(type, shape, lines) {
   return Buffer.concat([start, Buffer.from(hex, "hex")]);
 }
 
-/** The cases of a set and a kind: name, first command line, program, files of `in` and `expected`, distances of `ulp`. */
+/** The cases of a set and a kind: name, first command line, its exit code, program, files of `in` and `expected`, distances of `ulp`. */
 export function cases(set, kind) {
   const dir = join(root, "tests", set, kind);
   const all = [];
@@ -31,6 +31,7 @@ export function cases(set, kind) {
       const last = all[all.length - 1];
       if (word === "case") all.push({ name: rest.join("-"), command: "", program: "", in: {}, expected: {}, ulp: new Map() });
       else if (word === "command") last.command ||= rest.join(" ");
+      else if (word === "exit") last.exit ||= rest[0];
       else if (word === "program") last.program = lines.join("\n") + "\n";
       else if (word === "ulp") last.ulp.set(rest[0], rest[1]);
       else if (word === "in" || word === "expected") last[word][rest[0]] = npy(rest[1], rest[2], lines.filter(Boolean));
