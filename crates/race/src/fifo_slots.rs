@@ -30,7 +30,11 @@ pub struct FifoSlots {
     /// Their addresses in `gm_slot_buffer`.
     offset: u64,
     /// The layout of the tiles that are popped.
-    popped: Option<Layout>,
+    pub popped: Option<Layout>,
+    /// Whether both vector cores have a part in every slot.
+    pub both: bool,
+    /// Whether what is popped is used where it lies in global memory, until the slot is freed.
+    pub in_place: bool,
 }
 
 /// The tile that a pop gives storage, or makes.
@@ -49,7 +53,18 @@ impl FifoSlots {
         let popped = fifo.pops.first().and_then(|pop| popped_value(func.op(*pop)));
         let popped = popped.and_then(|v| module.types.get(func.value(v).ty).on(profile)).map(|tile| tile.layout());
         let (base, offset) = (placement.slots_of(func, constants, fifo), fifo.offset(func));
-        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped }
+        let both = fifo.split != 0 || profile == Profile::A2a3;
+        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped, both, in_place: false }
+    }
+
+    /// Those of a pipe of a C++ program; it says where the tiles that it pops lie when it pops the first one.
+    pub fn of_calls(fifo: Fifo, profile: Profile, base: u64, both: bool) -> FifoSlots {
+        FifoSlots { fifo, profile, base, offset: 0, popped: None, both, in_place: false }
+    }
+
+    /// Whether a pop copies a slot of global memory, and frees it.
+    pub fn copies(&self) -> bool {
+        self.profile == Profile::A2a3 && !self.in_place
     }
 
     /// The slot of the how-manieth push or pop.

@@ -7,6 +7,7 @@
 //! on the bytes that the program accesses, not on the length of the run.
 
 mod access_history;
+mod calls;
 mod cells;
 mod channels;
 mod event;
@@ -17,6 +18,8 @@ mod shadow_memory;
 mod source_map;
 mod vector_clock;
 
+pub(crate) use calls::Calls;
+pub use calls::{CallDetector, CallFifo, CallFinding, CallSite, Called};
 pub use report::{BlockFindings, report};
 pub use shadow_memory::Space;
 pub use source_map::KernelText;
@@ -38,7 +41,6 @@ use std::sync::Arc;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, Root, ScatterAtomic, TileArg};
 use tessera_isa::ops::{Phases, Pipe, Role};
-use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as FifoRole, Rect};
 use tessera_isa::tile::Loc;
 use tessera_micro::order::Log;
@@ -100,7 +102,7 @@ impl<const W: usize> Detector<W> {
         Detector {
             pipes: processes.iter().enumerate().map(pipes).collect(),
             memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),
-            lines: Lines::new(text.profile, processes.iter().map(|p| p.core).collect()),
+            lines: Lines::new(processes.iter().map(|p| p.core).collect()),
             variants: vec![Vec::new(); processes.len()],
             phased: Vec::new(),
             told: RunFindings::new(processes.len()),
@@ -257,9 +259,20 @@ impl<const W: usize> Detector<W> {
 
     /// The key of an instruction variant.
     pub fn learn(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, view: Option<Space>) {
+        let accesses = self.accesses(process, inst, view);
+        self.learn_accesses(process, variant, inst, accesses);
+    }
+
+    /// The same with the bytes that it touches.
+    fn learn_accesses(
+        &mut self,
+        process: usize,
+        variant: (usize, usize, u64),
+        inst: &Inst,
+        accesses: Vec<Access>,
+    ) {
         let (site, number, age) = variant;
         let pipe = inst.pipe();
-        let accesses = self.accesses(process, inst, view);
         let is_nothing = accesses.is_empty() && !inst.makes_dst || inst.op.only_names(self.text.profile);
         let phased = if is_nothing { None } else { self.learn_phases(inst, pipe, &accesses) };
         let what = (!is_nothing).then(|| self.memory.number(accesses));
@@ -273,6 +286,22 @@ impl<const W: usize> Detector<W> {
             numbers.resize(number + 1, None);
         }
         numbers[number] = Some(Variant { age, pipe, what, reads, phased });
+    }
+
+    /// Whether a variant was learned.
+    fn is_known(&self, process: usize, (site, number, age): (usize, usize, u64)) -> bool {
+        let known = self.variants.get(process).and_then(|sites| sites.get(site)?.get(number).copied().flatten());
+        known.is_some_and(|known| known.age == age)
+    }
+
+    /// How many bytes from the start of its view on a variant touches (calls have one site).
+    fn reach(&self, process: usize, number: usize) -> u64 {
+        let known = self.variants.get(process).and_then(|sites| sites.first()?.get(number).copied().flatten());
+        let Some(known) = known else { return 0 };
+        let parts = known.phased.and_then(|n| self.phased.get(n as usize));
+        let parts = parts.map(|phased| phased.parts.iter().map(|part| part.1).collect::<SmallVec<[u32; 4]>>());
+        let whats = parts.unwrap_or_else(|| known.what.into_iter().collect());
+        whats.iter().map(|what| self.memory.reach(*what)).max().unwrap_or(0)
     }
 
     /// The bytes of an instruction, operand by operand.
@@ -321,7 +350,8 @@ impl<const W: usize> Detector<W> {
         ranges: &[(i64, i64)],
         (core, way): (u8, AccessKind),
     ) -> Option<Access> {
-        let place = tile.place?;
+        // The host's own memory is no memory of a core.
+        let place = tile.place.filter(|place| place.root != Root::Host)?;
         let core = self.memory_of(process, tile.tile.loc, core);
         let space = match place.root {
             Root::Memory(loc) => Space::Chip(loc, core),
@@ -514,7 +544,7 @@ impl<const W: usize> Detector<W> {
         let text = self.text.clone();
         let Some(Some(source_map::Move { part, fifo, pipe })) = text.moves.get(op.index()).copied() else { return };
         let Some(slots) = text.slots.get(fifo) else { return };
-        let on_a2a3 = text.profile == Profile::A2a3;
+        let on_a2a3 = slots.copies();
         let half = if let Core::Vector(n) = self.core(process) { u64::from(n) } else { 0 };
         let slot = slots.slot(number);
         let mut point = || self.pipes.get_mut(process).map(|pipes| pipes.point(op, turns));
@@ -560,6 +590,16 @@ impl<const W: usize> Detector<W> {
             // On a2a3 the pop has freed the slot.
             _ if on_a2a3 => {}
             _ => self.send(process, first, pipe, Line::Free(fifo)),
+        }
+    }
+
+    /// A slot is allocated, to be filled by other instructions, or is filled by them.
+    fn slot(&mut self, process: usize, op: OpId, (fifo, pipe): (usize, Pipe), fills: bool) {
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let point = pipes.point(op, &[]);
+        match fills {
+            true => self.send(process, point, pipe, Line::Ready(fifo)),
+            false => self.receive(process, point, pipe, Line::Free(fifo)),
         }
     }
 

@@ -395,7 +395,7 @@ pub fn report(module: &Module, func: &Func, text: &str, of: &KernelText, blocks:
 }
 
 /// The findings of one block.
-fn tell<const W: usize>(
+pub(super) fn tell<const W: usize>(
     reporter: &mut Reporter<'_>,
     live: &Detector<W>,
     loops: &[SmallVec<[OpId; 2]>],

@@ -174,6 +174,7 @@ public:
     bool Get(void *value, std::size_t size)
     {
         const Described described(*this);
+        Judge();
         return ok_ && machine_.Done(tessera_get(machine_.handle(), &described.inst, value, size));
     }
     RecordEvent Issue()
@@ -188,10 +189,18 @@ private:
         key_[0] = static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_);
         key_[1] = static_cast<uint64_t>(view != nullptr) << 24 | tileCount_ << 16 | scalarCount_ << 8 | attrCount_;
         void *data = view == nullptr ? nullptr : view->data;
+        Judge();
         if (ok_ && !hasConv_ && tessera_reissue(machine_.handle(), key_, keyCount_, data) == TESSERA_STATUS_OK) {
             return true;
         }
         return ok_ && Anew(view);
+    }
+    // Where order is judged the library knows the place of the call.
+    static void Judge()
+    {
+        if (IsJudged()) {
+            JudgedAt(nullptr, SourceLocation{});
+        }
     }
     bool Anew(const TesseraView *view) const
     {
