@@ -164,7 +164,9 @@ impl Thread {
             let is_done = {
                 let mut block = lock(&block);
                 block.ended[n] = true;
-                block.began.iter().zip(&block.ended).all(|(began, ended)| began == ended) && block.judge.is_quiet()
+                // A core whose thread has not come yet may still do so.
+                let is_whole = block.began[0] && block.began[1] && block.began == block.ended;
+                is_whole && block.judge.is_quiet()
             };
             let is_shared = all.iter().any(|(_, other)| Arc::ptr_eq(other, &block));
             if is_done || !is_shared {

@@ -34,11 +34,11 @@ pub(super) fn tell(findings: Vec<CallFinding>) {
         if !lock(&SEEN).get_or_insert_default().insert(key) {
             continue;
         }
-        let label = |d: &Diagnostic| d.label.clone();
         let json = json(&diagnostic, at.as_ref(), &others);
-        let own = label(&diagnostic);
         let mut lines: Vec<String> = Vec::new();
-        if !own.is_empty() && own != "this wait" {
+        // Of a race both sides are said; a set or a wait needs no more words.
+        if !others.is_empty() {
+            let own = &diagnostic.label;
             lines.extend(at.as_ref().map(|site| format!("{} {}: {own}", site.name, site.place())));
         }
         lines.extend(others.iter().map(|(site, what)| format!("{} {}: {what}", site.name, site.place())));

@@ -215,9 +215,9 @@ impl<const W: usize> Lines<W> {
         }
     }
 
-    /// Whether every slot that was filled was taken.
+    /// Whether every token was taken; of slots those that say that they are filled.
     pub fn is_drained(&self) -> bool {
-        self.sent.iter().all(|((_, line), sent)| !matches!(line, Line::Ready(_)) || sent.tokens.is_empty())
+        self.sent.iter().all(|((_, line), sent)| matches!(line, Line::Free(_)) || sent.tokens.is_empty())
     }
 
     /// The first token of each line that some receiver has not taken.
