@@ -1037,6 +1037,11 @@ void tessera_races_move(struct TesseraMachine *machine,
                         uint32_t part,
                         const struct TesseraTile *tile);
 
+// An event of this thread, by a number that tells it from others: it is recorded behind the instruction before (`what` 0), the
+// next instruction waits for it (1), or everything that comes later (2).
+void tessera_races_event(uint64_t number,
+                         uint32_t what);
+
 // The kernel that this thread runs ends here.
 void tessera_races_end(void);
 

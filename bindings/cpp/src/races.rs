@@ -66,6 +66,8 @@ enum Call {
     Issued { variant: Option<u64>, address: Option<u64>, inst: Arc<Inst> },
     Ordered { op: Opcode, words: [u32; 3], id: i64 },
     Moved { part: Fifo, of: TesseraFifo, tile: Option<Box<TileArg>> },
+    /// The event of this number: 0 the last instruction records it, 1 the next one waits for it, 2 every later one does.
+    Event { number: u64, what: u32 },
 }
 
 /// A thread's calls.
@@ -211,6 +213,7 @@ impl Process {
             Call::Moved { part: Fifo::Push(_), .. } => (Opcode::Tpush, [u32::MAX; 3]),
             Call::Moved { part: Fifo::Pop(_), .. } => (Opcode::Tpop, [u32::MAX; 3]),
             Call::Moved { .. } => (Opcode::Tfree, [u32::MAX; 3]),
+            Call::Event { .. } => (Opcode::Tsync, [u32::MAX; 3]),
         };
         let at = *self.ops.entry((site, op, words)).or_insert_with(|| {
             let pipes: SmallVec<[&'static str; 2]> =
@@ -223,6 +226,8 @@ impl Process {
         match call {
             Call::Issued { variant, address, inst } => judge.issued(*n, at, variant, address, &inst),
             Call::Ordered { id, .. } => judge.ordered(*n, at, Some(id)),
+            Call::Event { number, what: 0 } => judge.records(*n, at, number),
+            Call::Event { number, what } => judge.awaits(*n, at, number, what == 1),
             Call::Moved { part, of, tile } => {
                 let in_global = !of.global.is_null();
                 let fifo = CallFifo {
@@ -351,6 +356,13 @@ pub unsafe extern "C" fn tessera_races_move(
             thread.tell(core, Call::Moved { part, of: *fifo, tile });
         }
     });
+}
+
+/// An event of this thread, by a number that tells it from others: it is recorded behind the instruction before (`what` 0), the
+/// next instruction waits for it (1), or everything that comes later (2).
+#[unsafe(no_mangle)]
+pub extern "C" fn tessera_races_event(number: u64, what: u32) {
+    with(|thread| thread.tell(None, Call::Event { number, what }));
 }
 
 /// The kernel that this thread runs ends here.

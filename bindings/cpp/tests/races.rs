@@ -45,7 +45,7 @@ fn each_pair_of_a_kernel_that_is_missing_is_found() {
         return;
     }
     let program = compile(&root().join("tests/cpp/races.cpp"), &["-DPTO_PROFILE_A5"], "races");
-    let expected = [("gemm", 5), ("fifo", 8), ("mixed", 4), ("tokens", 3)];
+    let expected = [("gemm", 5), ("fifo", 8), ("mixed", 4), ("tokens", 3), ("events", 3)];
     for (kernel, pairs) in expected {
         assert_eq!(run(&program, &[kernel, "count"], "error"), (0, format!("{pairs}\n")), "{kernel}");
         for pair in (0..pairs).map(|pair: u32| pair.to_string()) {

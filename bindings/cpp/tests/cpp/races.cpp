@@ -253,6 +253,28 @@ static void Tokens()
     }
 }
 
+// Order by events: without the operand the instruction does not wait.
+static void Events()
+{
+    static std::vector<float> x(kSize * kSize), y(kSize * kSize);
+    V a, b, out;
+    TASSIGN(a, 0);
+    TASSIGN(b, 0x4000);
+    TASSIGN(out, 0x8000);
+    Matrix<float> gx(x.data()), gy(y.data());
+    Event<Op::TLOAD, Op::TADD> loaded;
+    Event<Op::TADD, Op::TSTORE_VEC> added;
+    Event<Op::TSTORE_VEC, Op::TLOAD> stored;
+    for (int k = 0; k < kSteps; ++k) {
+        TLOAD(a, gx);
+        loaded = TLOAD(b, gx);
+        Has(0) ? added = TADD(out, a, b, loaded) : added = TADD(out, a, b);
+        Has(1) ? TSTORE(gy, out, added) : TSTORE(gy, out);
+        stored.Record();
+        Has(2) ? TSYNC(stored) : void();
+    }
+}
+
 int main(int argc, char **argv)
 {
     const bool counts = argc > 2 && std::strcmp(argv[2], "count") == 0;
@@ -260,7 +282,7 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         void (*run)();
-    } kernels[] = {{"gemm", Gemm}, {"fifo", Fifo}, {"mixed", Mixed}, {"tokens", Tokens}};
+    } kernels[] = {{"gemm", Gemm}, {"fifo", Fifo}, {"mixed", Mixed}, {"tokens", Tokens}, {"events", Events}};
     for (const auto &kernel : kernels) {
         if (argc > 1 && std::strcmp(argv[1], kernel.name) == 0) {
             kernel.run();

@@ -14,12 +14,15 @@ use std::sync::Arc;
 use tessera_ir::{Fifo, Func, Module, NameId, Op, OpId, OpKind, TextForm, ValueId};
 use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::inst::{AttrValue, Inst, TileArg};
-use tessera_isa::ops::{AttrName, Form, Opcode};
+use tessera_isa::ops::{AttrName, Form, Opcode, Pipe};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Dir, Fifo as FifoPart};
 
 /// Global memory is cut into parts of as many bytes, each of which is a memory of the detector.
 const CHUNK: u64 = 1 << 24;
+
+/// Numbers of events are greater than all ids of flags.
+pub(super) const EVENTS: i64 = 1 << 40;
 
 /// The place of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -110,6 +113,17 @@ pub struct CallDetector {
     /// By process, FIFO and whether it pops: how many there were.
     moves: FxHashMap<(usize, usize, bool), u64>,
     once: u64,
+    /// By process: the pipe of its last instruction, its events that were recorded and not waited for, by the caller's number, and
+    /// those that its next instruction waits for.
+    events: Vec<Events>,
+    recorded: i64,
+}
+
+#[derive(Default)]
+struct Events {
+    pipe: Option<Pipe>,
+    open: FxHashMap<u64, i64>,
+    awaited: Vec<(OpId, i64)>,
 }
 
 impl CallDetector {
@@ -138,6 +152,8 @@ impl CallDetector {
             fifos: FxHashMap::default(),
             moves: FxHashMap::default(),
             once: 0,
+            events: cores.iter().map(|_| Events::default()).collect(),
+            recorded: EVENTS,
         }
     }
 
@@ -178,6 +194,25 @@ impl CallDetector {
         (Space::Buffer(ValueId(number)), address % CHUNK, number)
     }
 
+    /// The last instruction of a process records an event.
+    pub fn records(&mut self, process: usize, op: OpId, number: u64) {
+        self.recorded += 1;
+        let Some(events) = self.events.get_mut(process) else { return };
+        let Some(pipe) = events.pipe else { return };
+        events.open.insert(number, self.recorded);
+        self.detector.event(process, op, (pipe, self.recorded), true);
+    }
+
+    /// The next instruction of a process, or all that is later, waits for an event. One that was not recorded orders nothing.
+    pub fn awaits(&mut self, process: usize, op: OpId, number: u64, is_next: bool) {
+        let Some(events) = self.events.get_mut(process) else { return };
+        let Some(event) = events.open.remove(&number) else { return };
+        match is_next {
+            true => events.awaited.push((op, event)),
+            false => self.detector.event(process, op, (Pipe::S, event), false),
+        }
+    }
+
     /// An instruction is issued. One that comes again has a number, by which it is known; `address` is where its view starts.
     pub fn issued(&mut self, process: usize, op: OpId, variant: Option<u64>, address: Option<u64>, inst: &Inst) {
         let (view, start, chunk) = match address {
@@ -187,6 +222,12 @@ impl CallDetector {
             }
             None => (None, 0, u32::MAX),
         };
+        if let Some(events) = self.events.get_mut(process) {
+            events.pipe = Some(inst.pipe());
+            for (op, event) in std::mem::take(&mut events.awaited) {
+                self.detector.event(process, op, (inst.pipe(), event), false);
+            }
+        }
         let at = (op, &[] as super::Turn<'_>);
         if let Some(variant) = variant {
             let next = self.variants.len() as u64 + 1;

@@ -593,6 +593,14 @@ impl<const W: usize> Detector<W> {
         }
     }
 
+    /// An event is recorded on a pipe, or a pipe waits for it.
+    fn event(&mut self, process: usize, op: OpId, (pipe, number): (Pipe, i64), records: bool) {
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let (flag, point) = (pipes.core_flag(number), pipes.point(op, &[]));
+        let act = if records { pipes.set(pipe, flag, &point, None) } else { pipes.wait(pipe, flag, &point) };
+        self.next(process, point, act);
+    }
+
     /// A slot is allocated, to be filled by other instructions, or is filled by them.
     fn slot(&mut self, process: usize, op: OpId, (fifo, pipe): (usize, Pipe), fills: bool) {
         let Some(pipes) = self.pipes.get_mut(process) else { return };

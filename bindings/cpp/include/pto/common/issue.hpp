@@ -307,9 +307,17 @@ private:
     {                                                                                                                    \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                                    \
     }                                                                                                                    \
-    template <PTO_LIST types, typename WaitEvent, typename... WaitEvents>                                                \
-    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...) \
+    template <PTO_LIST types, typename WaitEvent>                                                                        \
+    PTO_INST pto_detail::Returns<exists, WaitEvent> name(PTO_LIST parameters, WaitEvent &event,                          \
+                                                         const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here()) \
     {                                                                                                                    \
+        return event.Await(), name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                     \
+    }                                                                                                                    \
+    template <PTO_LIST types, typename WaitEvent, typename Second, typename... WaitEvents>                               \
+    PTO_INST pto_detail::Returns<exists, WaitEvent, Second, WaitEvents...> name(PTO_LIST parameters, WaitEvent &event,   \
+                                                                                Second &second, WaitEvents &...events)   \
+    {                                                                                                                    \
+        event.Await(), second.Await(), (events.Await(), ...);                                                            \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::SourceLocation{}), RecordEvent{};             \
     }
 #define PTO_INTRINSIC(name, types, given, exists, parameters, arguments, ...)                                            \
