@@ -1048,6 +1048,18 @@ void tessera_races_end(void);
 // The program ends: everything that was judged is told.
 void tessera_races_finish(void);
 
+// Keeps another finding of the program beside those about order: its rule, whether it is an error, its text (the message, then
+// notes and help, a line each), the intrinsic and the place.
+//
+// # Safety
+// The strings are null or end in NUL.
+void tessera_findings_add(const char *rule,
+                          bool is_error,
+                          const char *text,
+                          const char *name,
+                          const char *file,
+                          uint32_t line);
+
 // How many findings about the order of calls there are.
 uint32_t tessera_races_count(void);
 
