@@ -116,10 +116,10 @@ fn with(f: impl FnOnce(&mut Thread)) {
 
 /// An instruction was issued on a machine of a profile; its view, if it has one, starts at an address.
 #[cold]
-pub(crate) fn issued(profile: Profile, variant: Option<u64>, address: Option<u64>, inst: &Inst) {
+pub(crate) fn issued(profile: Profile, variant: Option<u64>, address: Option<u64>, inst: Arc<Inst>) {
     with(|thread| {
         thread.profile = Some(profile);
-        thread.tell(None, Call::Issued { variant, address, inst: Arc::new(inst.clone()) });
+        thread.tell(None, Call::Issued { variant, address, inst });
     });
 }
 
