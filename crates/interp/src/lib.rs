@@ -20,6 +20,7 @@ mod liveness;
 mod micro;
 mod micro_fast;
 mod micro_order;
+mod micro_strip;
 mod objects;
 mod observe;
 mod output;
