@@ -32,6 +32,10 @@ impl Emitter<'_> {
                 let tile = self.result(op)?;
                 self.declare(tile)
             }
+            Some(Step::Alloc(_) | Step::DeclareView) => Err(Self::no_entries(op)),
+            Some(Step::Push(_) | Step::Pop(_) | Step::Free(_)) if op.operand(Role::Global).is_some() => {
+                Err(Self::no_entries(op))
+            }
             Some(Step::Push(_)) => {
                 let (pipe, tile) = (self.pipe_of(id, op)?, self.tile(op, Role::Src)?);
                 self.step("TPUSH", op, &pipe, Some(&tile));
@@ -46,6 +50,11 @@ impl Emitter<'_> {
             }
             None => Err(Diagnostic::internal(op.span, "an instruction of FIFOs has no part in any")),
         }
+    }
+
+    /// The header has views of slots for tiles only.
+    fn no_entries(op: &Op) -> Box<Diagnostic> {
+        cannot(op.span, "the view of a slot of a FIFO", "move tiles through the pipe")
     }
 
     fn step(&mut self, name: &str, op: &Op, pipe: &str, tile: Option<&str>) {
@@ -100,6 +109,9 @@ impl Emitter<'_> {
     }
 
     fn initialize(&mut self, id: OpId, op: &Op) -> Emitted<()> {
+        if op.operand(Role::SlotView).is_some() {
+            return Err(Self::no_entries(op));
+        }
         let name = match op.results.first() {
             Some(result) => self.names.object(*result).to_string(),
             None => self.names.fresh("pipe"),

@@ -8,7 +8,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
 use tessera_isa::ops::{Bind, Opcode, Role};
-use tessera_isa::sem::Dir;
+use tessera_isa::sem::{Dir, Fifo as Part};
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
@@ -215,6 +215,12 @@ pub struct Channel {
     pub base: u64,
     /// The offset in the pool at which pushed tiles wait.
     pub stage: u64,
+    /// Whether slots lie in global memory, and tiles are copied into them and out of them.
+    pub is_global: bool,
+    /// Whether a pop frees its slot, because what is popped is a copy.
+    pub frees_at_pop: bool,
+    /// Whether views of slots go through it (isa/today.md 7.2).
+    pub entries: bool,
     /// The first byte of the slots in global memory, behind the pointer that `initialize` is given.
     pub offset: u64,
 }
@@ -262,8 +268,22 @@ pub struct Pop {
     pub sub_block: Option<Int>,
 }
 
+/// An operation on views of slots in global memory (isa/today.md 7.2).
+#[derive(Debug)]
+pub struct Entry {
+    pub channel: usize,
+    pub part: Part,
+    /// `gm_slot_tensor`.
+    pub slot: GlobalSlot,
+    /// The view that is made, or handed on.
+    pub view: Option<GlobalSlot>,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
+}
+
 #[derive(Debug)]
 pub enum CoreSyncOp {
+    Entry(Entry),
     Push(Push),
     Pop(Pop),
     Free { channel: usize },

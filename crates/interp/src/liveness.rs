@@ -146,6 +146,7 @@ impl<'a> Liveness<'a> {
                     CoreSyncOp::Push(push) => lose(self, push.src),
                     CoreSyncOp::Pop(pop) => lose(self, pop.to),
                     CoreSyncOp::Free { .. }
+                    | CoreSyncOp::Entry(_)
                     | CoreSyncOp::Give { .. }
                     | CoreSyncOp::Take { .. }
                     | CoreSyncOp::Meet(_) => {}

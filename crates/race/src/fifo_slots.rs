@@ -59,11 +59,11 @@ impl FifoSlots {
 
     /// The place of the tile of the n-th pop.
     pub fn place(&self, number: u64, tile: &Tile) -> u64 {
-        match self.profile {
-            Profile::A2a3 => {
+        match self.fifo.is_global(self.profile) {
+            true => {
                 self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes()))
             }
-            _ => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
+            false => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
         }
     }
 
@@ -74,7 +74,7 @@ impl FifoSlots {
     /// The bytes that a push of this valid region writes, for one vector core if it is given.
     pub fn pushed(&self, slot: u64, half: u64, bits: u64, valid: [u64; 2]) -> SmallVec<[(SlotPlace, Ranges); 2]> {
         let f = &self.fifo;
-        if self.profile == Profile::A2a3 {
+        if f.is_global(self.profile) {
             let [r, c] = if f.dir == Dir::V2c { f.division() } else { [1, 1] };
             let at = if f.dir == Dir::V2c { f.half_at(half, valid) } else { [0, 0] };
             let ranges = dense([valid[0] * r, valid[1] * c], bits, (at, valid));
@@ -93,8 +93,14 @@ impl FifoSlots {
         cores.iter().map(|core| (SlotPlace::Chip(loc, *core, start), ranges.clone())).collect()
     }
 
-    /// a2a3: what a pop of this valid region, by this vector core where it is one, reads.
+    /// Slots in global memory: what a pop of this valid region, by this vector core where it is one, reads.
     pub fn loaded(&self, slot: u64, half: u64, bits: u64, valid: [u64; 2]) -> (SlotPlace, Ranges) {
+        // What was pushed of an odd extent is not known here: all of the larger half that may be.
+        if self.fifo.split > 2 {
+            let [rows, cols] = valid;
+            let whole = if self.fifo.split == 3 { [2 * rows + 1, cols] } else { [rows, 2 * cols + 1] };
+            return (self.in_global(slot), dense(whole, bits, ([0, 0], whole)));
+        }
         let ([r, c], at) = match self.fifo.dir {
             Dir::C2v => (self.fifo.division(), self.fifo.half_at(half, valid)),
             Dir::V2c => ([1, 1], [0, 0]),

@@ -1,6 +1,7 @@
 //! FIFOs between cores: both ends, what goes through them, and in which order (isa/structure.md 5).
 
 mod balance;
+mod entries;
 
 use super::report::Report;
 use crate::rules::fifo as rules;
@@ -35,11 +36,12 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
     for (n, known) in fifos.list.iter().enumerate() {
         check.splits(known);
         check.meetings(known);
-        if profile != Profile::A2a3 {
+        if !known.frees_at_pop(profile) {
             check.balance(&fifos, n);
         }
     }
     check.writes();
+    check.entries(&fifos);
     check.flags(&fifos);
 }
 
@@ -74,7 +76,7 @@ impl Check<'_> {
 
     fn part(&mut self, id: OpId, op: &Op, part: Part) {
         let core = self.cores[id.index()];
-        let moves = matches!(part, Part::Push(_) | Part::Pop(_) | Part::Free(_));
+        let moves = matches!(part, Part::Alloc(_) | Part::Push(_) | Part::Pop(_) | Part::Free(_));
         if !moves && !matches!(part, Part::Initialize(_)) {
             return;
         }
@@ -145,7 +147,16 @@ impl Check<'_> {
         if let Some(fault) = fault {
             return self.report.fault(op, "", fault);
         }
+        if let Some(fault) = self.slot_view(op) {
+            return self.report.fault(op, "", fault);
+        }
         for dir in Dir::ALL.iter().copied().filter(|dir| fifo::has_dir(op, *dir)) {
+            if fifo::has_entries(self.func, op, dir) {
+                if let Some(fault) = self.other_end(op, core, dir) {
+                    self.report.fault(op, "", fault);
+                }
+                continue;
+            }
             if let Some(fault) = self.end(op, core, dir) {
                 return self.report.fault(op, "", fault);
             }
@@ -159,6 +170,9 @@ impl Check<'_> {
 
     /// `fifo-gm`: the slots have room in global memory.
     fn slot_buffer(&self, init: &Op) -> Option<Fault> {
+        if init.operand(Role::SlotView).is_some() {
+            return None;
+        }
         let Some(buffer) = init.operand(Role::Global).and_then(|o| o.arg.value()) else {
             let what = "the pipe has no gm_slot_buffer, and slots lie in global memory on a2a3";
             return Some(Fault::new("fifo-gm", what).help("give both ends a gm_slot_buffer"));
@@ -261,7 +275,8 @@ impl Check<'_> {
             return self.report.fault(op, "", Fault::new("fifo-init", what).help(help));
         };
         // A pipe that is refused says nothing about what goes through it.
-        if self.report.refused.contains_key(&self.func.op(init).span) || split_of(op) > 2 {
+        let odd = split_of(op) > 2 && !self.fifos.of(id).is_some_and(|n| self.fifos.list[n].has_odd_splits());
+        if self.report.refused.contains_key(&self.func.op(init).span) || odd {
             return;
         }
         if !fifo::has_dir(self.func.op(init), dir) {
@@ -270,17 +285,20 @@ impl Check<'_> {
             return self.report.fault(op, "", Fault::new("fifo-init", what).help("dir_mask = 3 has both"));
         }
         let (slot_size, split) = (fifo::slot_size(self.func.op(init)), split_of(op));
+        if let Some(fault) = self.carried(op, part, fifo::has_entries(self.func, self.func.op(init), dir)) {
+            return self.report.fault(op, "", fault);
+        }
         let fault = match part {
             Part::Push(_) => {
                 let Some(tile) = self.tile(op.operand(Role::Src).and_then(|o| o.arg.value())) else { return };
-                let known = |extent: tessera_isa::tile::Extent, declared| extent.known().unwrap_or(declared);
-                let valid = [known(tile.v_row, 0), known(tile.v_col, 0)];
+                // An extent that is not known has two equal halves, or is odd where it has to be.
+                let valid = [tile.v_row, tile.v_col].map(|extent| extent.known().unwrap_or(u64::from(split > 2)));
                 rules::check_push(self.profile, dir, split, slot_size, &tile, valid)
             }
             Part::Pop(_) => {
                 let Some(tile) = self.tile(popped(op)) else { return };
                 let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).map(|o| o.arg));
-                let halves = if dir == Dir::C2v && split != 0 { 2 } else { 1 };
+                let halves = if dir == Dir::C2v && matches!(split, 1 | 2) { 2 } else { 1 };
                 let known = given.map(|arg| arg.map(|arg| self.constants.get(arg).map_or(0, i128::from)));
                 rules::check_result(dir, &tile)
                     .or_else(|| rules::check_slot(slot_size, &tile, halves))
@@ -382,6 +400,7 @@ impl Check<'_> {
                 (0, _) if says_core => {
                     Some(("aiv_subblockid is written, and split is 0".into(), "leave it out, or write split = 1 or 2"))
                 }
+                (3..=4, _) if fifo.has_odd_splits() => None,
                 (..0 | 3.., _) => Some((format!("split is {split}"), "0 is none, 1 rows, 2 columns")),
                 (1..=2, Some(AttrValue::Bool(true))) => {
                     Some((format!("split is {split}, and the pipe says nosplit = true"), "write split = 0"))

@@ -27,7 +27,7 @@ impl Compiler<'_> {
             }
             let room = f.slots.saturating_mul(f.slot_size);
             let mut stages = Vec::new();
-            for push in &f.pushes {
+            for push in f.pushes.iter().filter(|_| !f.entries) {
                 let op = self.func.op(*push);
                 let src = op.operand(Role::Src).and_then(|o| o.arg.value()).ok_or_else(|| lacks(op, "a tile"))?;
                 stages.push(self.slot_object(op, src)?);
@@ -41,6 +41,9 @@ impl Compiler<'_> {
                 local_slots: f.local_slots,
                 slot_size: f.slot_size,
                 split: f.split,
+                is_global: f.is_global(self.profile),
+                frees_at_pop: f.frees_at_pop(self.profile),
+                entries: f.entries,
                 name: f.describe(self.module),
                 base: self.placement.slots_of(self.func, &self.constants, f),
                 stage,
@@ -90,6 +93,8 @@ impl Compiler<'_> {
                 code.push(Code::Support(id, Box::new(Support::Declare { object, slot })));
                 return Ok(None);
             }
+            // A pop, or an allocation, makes the view.
+            Part::DeclareView => return Ok(None),
             _ => {}
         }
         let Some(channel) = self.fifos.of(id) else {
@@ -100,8 +105,15 @@ impl Compiler<'_> {
             code.push(Code::Support(id, Box::new(Support::Fault(fault.0, format!("{} {}", op.kind.name(), fault.1)))));
             return Ok(None);
         };
-        let global = self.fifos.init(id).and_then(|init| self.func.op(init).operand(Role::Global));
-        let global = global.and_then(|o| o.arg.value()).and_then(|v| self.var(v).global());
+        let init = self.fifos.init(id).map(|init| self.func.op(init));
+        let of_init = |role| init.and_then(|init| init.operand(role)).and_then(|o| o.arg.value());
+        let slot = of_init(Role::SlotView).and_then(|v| self.var(v).global());
+        if self.fifos.list[channel].entries {
+            let slot = slot.ok_or_else(|| lacks(op, "a pipe with gm_slot_tensor"))?;
+            let view = fifo::entry(op).and_then(|v| self.var(v).global());
+            return Ok(Some(CoreSyncOp::Entry(Entry { channel, part, slot, view, sub_block: self.role(op, Role::Number)? })));
+        }
+        let global = slot.or_else(|| of_init(Role::Global).and_then(|v| self.var(v).global()));
         let cache = self.program.moves;
         Ok(Some(match part {
             Part::Push(_) => {
