@@ -143,7 +143,12 @@ impl<'a> Liveness<'a> {
                     }
                 }
                 Code::CoreSyncOp(_, meet) => match &**meet {
-                    CoreSyncOp::Push(push) => lose(self, push.src),
+                    CoreSyncOp::Push(push) => {
+                        lose(self, push.src);
+                        if let Some(PushArg::Vector(fp, _)) = push.quant.as_ref().map(|quant| &quant.param) {
+                            lose(self, *fp);
+                        }
+                    }
                     CoreSyncOp::Pop(pop) => lose(self, pop.to),
                     CoreSyncOp::Free { .. }
                     | CoreSyncOp::Entry(_)

@@ -7,7 +7,7 @@
 use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::{Dir, Fifo as Part, Sem};
+use tessera_isa::sem::{Dir, Epilogue, Fifo as Part, Sem};
 
 /// The position of a FIFO in [`Fifos::list`].
 pub type FifoId = usize;
@@ -33,6 +33,8 @@ pub struct Fifo {
     pub pushes: Vec<OpId>,
     pub pops: Vec<OpId>,
     pub frees: Vec<OpId>,
+    /// What each push does to the elements of an accumulator.
+    pub epilogue: Option<Epilogue>,
     pub slots: u64,
     /// Popped tiles that lie in the consumer's reserve at a time (a2a3).
     pub local_slots: u64,
@@ -212,14 +214,33 @@ pub fn buffer(func: &Func, init: &Op, dir: Dir) -> Buffer {
     }
 }
 
+/// What an `initialize` says of the elements that are pushed, or what is wrong with that.
+pub fn epilogue(init: &Op) -> Option<Result<Epilogue, String>> {
+    let named = init.attrs.as_deref()?.names.iter().find(|(name, _)| *name == AttrName::AccPushEpilogue)?;
+    Some(Epilogue::parse(&named.1))
+}
+
 /// Whether views of slots go through a direction of a pipe: it names the view of a slot, and no buffer of a consumer.
 pub fn has_entries(func: &Func, init: &Op, dir: Dir) -> bool {
     init.operand(Role::SlotView).is_some() && buffer(func, init, dir) == Buffer::Other
 }
 
+/// The tile that a pop gives storage, or makes.
+pub fn popped(op: &Op) -> Option<ValueId> {
+    op.operand(Role::Tile).and_then(|o| o.arg.value()).or(op.results.first().copied())
+}
+
 /// The view that an operation hands on, or makes one of a slot.
 pub fn entry(op: &Op) -> Option<ValueId> {
     op.operand(Role::Global).and_then(|o| o.arg.value()).or(op.results.first().copied())
+}
+
+/// The operation that sets the parameter of a push: the last one before it in its block with its number.
+pub fn quant_of(func: &Func, push: OpId) -> Option<OpId> {
+    let number = pipe_id(func.op(push));
+    let block = func.blocks.iter().find(|block| block.ops.contains(&push))?;
+    let before = block.ops.iter().take_while(|id| **id != push);
+    before.filter(|id| part(func.op(**id)) == Some(Part::SetQuant) && pipe_id(func.op(**id)) == number).last().copied()
 }
 
 impl Fifos {
@@ -269,6 +290,7 @@ impl Fifos {
         let split = op.known_attrs().int(AttrName::PipeSplit).and_then(|s| u8::try_from(s).ok()).unwrap_or(0);
         let known = &mut self.list[fifo];
         match part {
+            Part::SetQuant => return,
             Part::Alloc(_) => return known.allocs.push(id),
             Part::Push(_) => known.pushes.push(id),
             Part::Pop(_) => known.pops.push(id),
@@ -316,6 +338,7 @@ impl Fifos {
             pushes: Vec::new(),
             pops: Vec::new(),
             frees: Vec::new(),
+            epilogue: epilogue(init).filter(|_| dir == Dir::C2v).and_then(Result::ok),
             slots: slots(init),
             local_slots: local_slots(init),
             slot_size: slot_size(init),

@@ -7,7 +7,7 @@ use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Inst, ScalarArg, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role, RuleKind};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::Dir;
+use tessera_isa::sem::{Dir, Epilogue};
 use tessera_isa::tile::{Extent, LayoutName, Loc, Tile};
 
 /// The divisors of rows and columns under a split.
@@ -32,12 +32,13 @@ fn check_source(dir: Dir, tile: &Tile) -> Option<Fault> {
 }
 
 /// `fifo-type` of what is popped.
-pub fn check_result(dir: Dir, tile: &Tile) -> Option<Fault> {
+pub fn check_result(dir: Dir, tile: &Tile, epilogue: Option<Epilogue>) -> Option<Fault> {
+    let layout = epilogue.map_or(LayoutName::Nd, |epilogue| epilogue.layout.layout());
     let fits = match dir {
-        Dir::C2v => tile.loc == Loc::Vec && tile.layout_name() == LayoutName::Nd,
+        Dir::C2v => tile.loc == Loc::Vec && tile.layout_name() == layout,
         Dir::V2c => tile.loc == Loc::Mat,
     };
-    let wanted = if dir == Dir::C2v { "a Vec tile in ND" } else { "a Mat tile" };
+    let wanted = if dir == Dir::C2v { format!("a Vec tile in {layout}") } else { "a Mat tile".into() };
     (!fits).then(|| Fault::new("fifo-type", format!("{tile} is popped {dir}")).help(format!("pop {wanted}")))
 }
 
@@ -49,9 +50,11 @@ pub fn check_push(
     slot_size: u64,
     tile: &Tile,
     valid: [u64; 2],
+    epilogue: Option<Epilogue>,
 ) -> Option<Fault> {
     let of_whole = if dir == Dir::V2c && split != 0 { 2 } else { 1 };
-    let slot = || check_slot(slot_size, tile, of_whole);
+    // What is converted on the way has the size that is popped.
+    let slot = || check_slot(slot_size, tile, of_whole).filter(|_| epilogue.is_none());
     let is_even = || {
         let axis = usize::from(split == 4);
         let what = format!("{} valid {} are split, and split = {split} is for odd extents", valid[axis], AXES[axis]);
@@ -77,8 +80,22 @@ pub fn check_slot(slot_size: u64, tile: &Tile, halves: u64) -> Option<Fault> {
 }
 
 /// The rules of a push and its matching pop: `fifo-type`, and `fifo-shape` of the declared extents.
-pub fn check_meet(profile: Profile, dir: Dir, split: u8, pushed: &Tile, popped: &Tile) -> Option<Fault> {
-    let types = check_result(dir, popped).or_else(|| {
+pub fn check_meet(
+    profile: Profile,
+    dir: Dir,
+    split: u8,
+    pushed: &Tile,
+    popped: &Tile,
+    epilogue: Option<Epilogue>,
+) -> Option<Fault> {
+    let types = check_result(dir, popped, epilogue).or_else(|| {
+        if let Some(epilogue) = epilogue {
+            let what = format!("{} is pushed by {}, and {} is popped", pushed.elem, epilogue.quant, popped.elem);
+            let fits = epilogue.quant.takes(pushed.elem, popped.elem);
+            return (!fits).then(|| {
+                Fault::new("fifo-type", what).help(format!("{} takes {}", epilogue.quant, epilogue.quant.types()))
+            });
+        }
         if pushed.elem != popped.elem {
             let what = format!("{} is pushed, and {} is popped", pushed.elem, popped.elem);
             return Some(Fault::new("fifo-type", what).help("push and pop one element type"));

@@ -40,12 +40,24 @@ impl Exec<'_> {
         let [Some(rows), Some(cols)] = valid else { return Err(internal_error(LOST).into()) };
         let valid = [rows, cols];
         if let Some(fault) =
-            fifo::check_push(self.cx.profile, channel.dir, channel.split, channel.slot_size, &tile, valid)
-        {
+            fifo::check_push(
+            self.cx.profile,
+            channel.dir,
+            channel.split,
+            channel.slot_size,
+            &tile,
+            valid,
+            channel.epilogue,
+        ) {
             return Err(Failure::from(fault).into());
         }
         let slot = number % channel.slots;
+        if let Some(quant) = &push.quant {
+            self.engine.put_tile(push.stage, stage(channel, slot, half as u64), valid)?;
+            self.quantize(at, push, quant, channel)?;
+        }
         match channel.is_global {
+            false if push.quant.is_some() => {}
             true => self.store_slot(at, push, channel, (slot, number, half as u64), valid)?,
             false => {
                 let from = self.object_of(push.src);
@@ -87,7 +99,9 @@ impl Exec<'_> {
         let valid = self.popped_valid(pop, &tile)?;
         let first = pop.stages.get(pushed[0].number).map(|id| self.engine.object(*id)).transpose()?.map(|o| o.tile);
         let fault =
-            first.and_then(|first| fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile));
+            first.filter(|_| channel.epilogue.is_none()).and_then(|first| {
+                fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile, None)
+            });
         let halves = if channel.dir == Dir::V2c && channel.split != 0 { 2 } else { 1 };
         // A pop that leaves its extents open takes those of the pushed tile (isa/today.md 7.1).
         let is_open = tile.v_row.known().zip(tile.v_col.known()).is_none() && pop.valid.iter().all(Option::is_none);
@@ -255,7 +269,7 @@ impl Exec<'_> {
         (slot, number, half): (u64, u64, u64),
         valid: [u64; 2],
     ) -> Result<(), Failure> {
-        let src = self.object_of(push.src);
+        let src = if push.quant.is_some() { push.stage } else { self.object_of(push.src) };
         let elem = self.engine.object(src)?.tile.elem;
         let whole = match channel.dir {
             Dir::C2v => valid,

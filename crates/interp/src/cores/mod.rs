@@ -9,6 +9,7 @@ mod entries;
 mod fifo;
 mod links;
 mod meeting;
+mod quant;
 mod token;
 
 pub use links::{Group, Links, Wait};

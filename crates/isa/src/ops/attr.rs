@@ -278,8 +278,10 @@ attributes! {
         AttrInfo::new(AttrKind::Int(None), "an integer from 0").or(AttrValue::Int(0));
     NoSplit = "nosplit", "noSplit", "Whether tiles go through a pipe whole (isa/structure.md 5).",
         AttrInfo::new(AttrKind::Bool, "true | false");
+    AccPushEpilogue = "acc_push_epilogue", "accPushEpilogue", "What a push does to each element of an accumulator (isa/today.md 7.3).",
+        AttrInfo::new(AttrKind::Name, "#pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>");
     PipeSplit = "split", "split", "How a tile is shared between the vector cores (isa/structure.md 5).",
-        AttrInfo::new(AttrKind::Int(None), "0 (not) | 1 (rows) | 2 (columns)").or(AttrValue::Int(0));
+        AttrInfo::new(AttrKind::Int(None), "0 (not) | 1 (rows) | 2 (columns) | 3 (odd rows) | 4 (odd columns)").or(AttrValue::Int(0));
     FftsMode = "ffts_mode", "fftsMode", "Who meets: all cores of a kind, both vector cores, or nobody (sync.md 5).",
         AttrInfo::new(AttrKind::Int(None), "0 | 1 | 2").or(AttrValue::Int(2));
 }

@@ -6,7 +6,7 @@ static OTHERS: &str = "\
     eventid_array_set declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
     test_async_event \
     wait_async_event \
-    set_quant_scalar set_quant_vector section.simt simt_launch \
+    section.simt simt_launch \
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
     comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \

@@ -37,6 +37,9 @@ const PIPE_POP: PipeText = PipeText { operands: &[(Role::Tile, "tile", false), (
 /// A free may name the view whose slot it frees (isa/today.md 7.2).
 const FREE: PipeText = PipeText { operands: &[(Role::Global, "entry", true)], ..MOVES };
 const PIPE_FREE: PipeText = PipeText { operands: &[(Role::Global, "entry", true), (Role::Pipe, "pipe", false)], ..MOVES };
+/// The parameter by which pushes quantize.
+const SCALAR: PipeText = PipeText { operands: &[(Role::Scalar, "scalar", false)], ..MOVES };
+const VECTOR: PipeText = PipeText { operands: &[(Role::Fp, "fp", false)], ..MOVES };
 /// Where views of slots go through a pipe.
 const ALLOC: PipeText = PipeText { has_result: true, ..MOVES };
 const PIPE_ALLOC: PipeText = PipeText { operands: &[(Role::Global, "entry", false), (Role::Pipe, "pipe", false)], ..MOVES };
@@ -49,14 +52,17 @@ const OF_PIPE: &[AttrName] = &[
     AttrName::SlotNum,
     AttrName::LocalSlotNum,
     AttrName::NoSplit,
+    AttrName::AccPushEpilogue,
 ];
 const OF_LOWER: &[AttrName] = &[
+    AttrName::PipeId,
     AttrName::DirMask,
     AttrName::SlotSize,
     AttrName::SlotNum,
     AttrName::LocalSlotNum,
     AttrName::FlagBase,
     AttrName::NoSplit,
+    AttrName::AccPushEpilogue,
 ];
 
 /// A row: mnemonic, meaning, text, attributes, what it does, and the rules that can refuse it.
@@ -82,8 +88,11 @@ macro_rules! entry {
 const ALLOCS: &[RuleUse] = rules! {
     ALL Program "fifo-init", "fifo-kind", "fifo-entry", "fifo-split"; ALL AtRun "deadlock";
 };
+const QUANTS: &[RuleUse] = rules! {
+    ALL Program "fifo-init", "fifo-kind", "fifo-quant"; ALL AtRun "quant-scale";
+};
 const PUSHES: &[RuleUse] = rules! {
-    ALL Program "fifo-init", "fifo-kind", "fifo-entry", "fifo-slot", "fifo-split", "fifo-shape", "acc-mode-split", "fifo-type";
+    ALL Program "fifo-init", "fifo-kind", "fifo-entry", "fifo-quant", "fifo-slot", "fifo-split", "fifo-shape", "acc-mode-split", "fifo-type";
     ALL AtRun "deadlock", "fifo-leak", "undefined-read";
 };
 const POPS: &[RuleUse] = rules! {
@@ -135,4 +144,8 @@ family! { after memory::END;
     Talloc => entry!("talloc" Fifo::Alloc(None), PIPE_ALLOC, SPLIT, "talloc_to_aiv or talloc_to_aic, by the core.", ALLOCS);
     DeclareGlobal => entry!("declare_global" Fifo::DeclareView, MAKES, &[],
         "A view that a talloc or a tpop makes one of a slot.", &[]);
+    SetQuantScalar => OpInfo { source: "isa/today.md 6.10 and 7.3", ..fifo!("set_quant_scalar" Fifo::SetQuant, SCALAR,
+        &[AttrName::PipeId], "The factor by which the pushes that follow quantize.", QUANTS) };
+    SetQuantVector => OpInfo { source: "isa/today.md 6.10 and 7.3", ..fifo!("set_quant_vector" Fifo::SetQuant, VECTOR,
+        &[AttrName::PipeId], "The factors, one for each column, by which the pushes that follow quantize.", QUANTS) };
 }

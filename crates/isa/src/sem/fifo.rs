@@ -73,6 +73,8 @@ pub enum Fifo {
     Push(Option<Dir>),
     Pop(Option<Dir>),
     Free(Option<Dir>),
+    /// The parameter by which the pushes that follow quantize (isa/today.md 6.10).
+    SetQuant,
     /// A tile that a pop gives its storage.
     Declare,
     /// A view that a pop or an allocation makes one of a slot.
@@ -84,6 +86,7 @@ impl Fifo {
     pub const fn core(self) -> Option<Core> {
         match self {
             Fifo::Initialize(core) => core,
+            Fifo::SetQuant => Some(Core::Cube),
             Fifo::Push(Some(dir)) | Fifo::Alloc(Some(dir)) => Some(dir.producer()),
             Fifo::Pop(Some(dir)) | Fifo::Free(Some(dir)) => Some(dir.consumer()),
             _ => None,
@@ -95,6 +98,7 @@ impl Fifo {
         match (self, core) {
             (Fifo::Push(None) | Fifo::Alloc(None), Core::Cube) | (Fifo::Pop(None) | Fifo::Free(None), Core::Vector) => Some(Dir::C2v),
             (Fifo::Push(None) | Fifo::Alloc(None), Core::Vector) | (Fifo::Pop(None) | Fifo::Free(None), Core::Cube) => Some(Dir::V2c),
+            (Fifo::SetQuant, _) => Some(Dir::C2v),
             (Fifo::Push(dir) | Fifo::Alloc(dir) | Fifo::Pop(dir) | Fifo::Free(dir), _) => dir,
             _ => None,
         }

@@ -2,7 +2,7 @@
 //! (on a2a3 then a load, which frees the slot), a free is a set.
 
 use super::{AnalysisInput, Core, Object, PathWalk};
-use crate::fifo_slots::{FifoSlots, SlotPlace, popped_value};
+use crate::fifo_slots::{FifoSlots, SlotPlace};
 use crate::linear_expr::LinearExpr;
 use crate::footprint::{Ranges, rect_ranges};
 use crate::trace::{Access, Kind, Line, Place, Root};
@@ -158,8 +158,21 @@ impl<'a> PathWalk<'a> {
                 accesses.push(self.access(&place, &ranges, true, (Role::Pipe, exact)));
             }
         }
+        accesses.extend(self.parameters(id, &slots.fifo));
         self.event(id, pipe, Kind::Work, &accesses);
         self.event(id, pipe, Kind::Send(Line::Ready(n)), &[]);
+    }
+
+    /// The parameters of columns that a push reads when it runs (isa/today.md 6.10).
+    fn parameters(&mut self, id: OpId, of: &tessera_ir::Fifo) -> Option<Access> {
+        of.epilogue?;
+        let set = fifo::quant_of(self.subject.func, id).map(|set| self.subject.func.op(set))?;
+        let Val::Tile(object) = self.val(set.operand(Role::Fp)?.arg) else { return None };
+        let object = self.state.objects[object].clone();
+        let (valid, exact) = Self::region(&object);
+        let all = Rect { row: 0, col: 0, rows: valid[0], cols: valid[1] };
+        let read = rect_ranges(&object.layout, object.tile.elem.bits().into(), all);
+        Some(self.access(&object.place, &read.into(), false, (Role::Fp, exact)))
     }
 
     /// The place of a slot in the FIFO of an operation.
@@ -181,7 +194,7 @@ impl<'a> PathWalk<'a> {
         let (slots, slot, number) = self.next_slot(n, Count::Pops);
         let pipe = Some(part.pipe(slots.fifo.dir, self.subject.profile));
         self.event(id, pipe, Kind::Receive(Line::Ready(n)), &[]);
-        let Some((value, object)) = popped_value(op).and_then(|v| Some((v, self.new_tile(v, Origin::Own)?))) else {
+        let Some((value, object)) = fifo::popped(op).and_then(|v| Some((v, self.new_tile(v, Origin::Own)?))) else {
             return;
         };
         let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).map(|o| self.known_at(o.arg)));
