@@ -463,7 +463,7 @@ static RULES: &[Rule] = rules! {
     Error A2A3 "fifo-gm", "a pipe has a gm_slot_buffer with room for all slots", "isa/structure.md 5";
     Error ALL "fifo-write", "a popped tile is not written", "isa/structure.md 6";
     Error ALL "fifo-use-after-free", "a popped tile is not used after its slot was freed (a2a3: after as many more pops as there are slots)", "isa/structure.md 6";
-    Error CPU_A5 "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
+    Error ALL "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
     Error ALL "fifo-entry", "the slot that is pushed is the one allocated last, and one is allocated between two pushes", "isa/today.md 7.2";
     Error ALL "fifo-quant", "a push that quantizes follows, in its block, a set_quant_scalar or set_quant_vector of its pipe, as the pipe asks", "isa/today.md 7.3";
     Error NPU "fifo-flags", "the pipes of a function have at most 8 directions, each with two of 16 flags", "isa/today.md 7.1";

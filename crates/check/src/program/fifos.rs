@@ -458,6 +458,9 @@ impl Check<'_> {
 
     /// `fifo-shape` and `fifo-type`: every pop takes what some push leaves, and the other way round.
     fn meetings(&mut self, fifo: &Fifo) {
+        if fifo.inits.iter().flatten().any(|init| self.report.refused.contains_key(&self.func.op(*init).span)) {
+            return;
+        }
         let tiles = |ids: &[OpId], of: fn(&Op) -> Option<ValueId>| -> Vec<(OpId, Tile)> {
             let sound = ids.iter().filter(|id| !self.report.refused.contains_key(&self.func.op(**id).span));
             sound.filter_map(|id| Some((*id, self.tile(of(self.func.op(*id)))?))).collect()

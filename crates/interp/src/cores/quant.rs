@@ -32,13 +32,14 @@ impl Exec<'_> {
         match quant.param {
             PushArg::None => {}
             PushArg::Scalar(scalar) => {
-                let scale = self.int(scalar) as u32;
-                if !f32::from_bits(scale).is_finite() {
-                    let what = format!("the factor of the push is {}", f32::from_bits(scale));
+                // Registers hold floats as binary64.
+                let scale = f64::from_bits(self.int(scalar) as u64) as f32;
+                if !scale.is_finite() {
+                    let what = format!("the factor of the push is {scale}");
                     return Err(failure("quant-scale", what, "use a finite factor"));
                 }
                 let is_signed = self.engine.object(push.stage)?.tile.elem == Elem::I8;
-                let bits = u64::from(scale) | u64::from(is_signed) << 46;
+                let bits = u64::from(scale.to_bits()) | u64::from(is_signed) << 46;
                 inst.scalars.push(ScalarArg::new(Role::Quant, bits));
             }
             PushArg::Vector(fp, wide) => {

@@ -100,7 +100,7 @@ const POPS: &[RuleUse] = rules! {
     ALL AtRun "deadlock", "fifo-use-after-free"; A5 AtRun "fifo-unfreed";
 };
 const FREES: &[RuleUse] = rules! {
-    ALL Program "fifo-init", "fifo-kind"; CPU_A5 Program "fifo-free";
+    ALL Program "fifo-init", "fifo-kind", "fifo-free";
 };
 const INITS: &[RuleUse] = rules! {
     ALL Program "fifo-init", "fifo-kind", "fifo-peer", "fifo-size"; A2A3 Program "fifo-gm";

@@ -3,7 +3,7 @@
 use super::{Check, open};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tessera_ir::fifo::{self, FifoId};
-use tessera_ir::{BlockId, Core, Fifos, Op, OpId, Type, ValueId};
+use tessera_ir::{BlockId, Core, Fifos, Func, Op, OpId, Type, ValueId};
 use tessera_isa::diag::Fault;
 use tessera_isa::ops::{Role, Text};
 use tessera_isa::sem::{Dir, Fifo as Part};
@@ -17,7 +17,7 @@ struct Known {
     freed: FxHashSet<ValueId>,
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
     /// `fifo-init` of a pipe whose slots are a view: it has no other buffer, except that tiles may go through it to the
     /// vector cores.
     pub(super) fn slot_view(&self, init: &Op) -> Option<Fault> {
@@ -38,13 +38,18 @@ impl Check<'_> {
     /// The other end of a pipe without a buffer: equal id and direction.
     pub(super) fn other_end(&self, init: &Op, core: Core, dir: Dir) -> Option<Fault> {
         let id = fifo::pipe_id(init);
-        let is_end = |(end, at): &(&Op, &Option<Core>)| {
-            **at == Some(core.other())
+        let is_end = |end: &Op, at: Option<Core>| {
+            at == Some(core.other())
                 && matches!(fifo::part(end), Some(Part::Initialize(_)))
                 && fifo::pipe_id(end) == id
                 && fifo::has_dir(end, dir)
         };
-        let Some((end, _)) = self.func.ops.iter().zip(&self.cores).find(is_end) else {
+        let end_in = |func: &'a Func| {
+            let has_one = func.ops.iter().any(|op| matches!(fifo::part(op), Some(Part::Initialize(_))));
+            let cores = if has_one { func.cores() } else { Vec::new() };
+            func.ops.iter().zip(cores).find(|(end, at)| is_end(end, *at)).map(|(end, _)| end)
+        };
+        let Some(end) = end_in(self.func).or_else(|| self.module.funcs.iter().find_map(end_in)) else {
             let what = format!("no {} code initializes the {dir} pipe with id = {id}", core.other());
             return Some(open(what).help("initialize both ends with one id to run it"));
         };
@@ -151,6 +156,9 @@ impl Check<'_> {
 
     /// An allocation, push, pop or free of the view of a slot.
     fn entry(&mut self, op: &Op, part: Part, n: FifoId, known: &mut Known) {
+        if self.report.refused.contains_key(&op.span) {
+            return drop(known.allocated.remove(&n));
+        }
         let view = fifo::entry(op);
         let name = |v: ValueId| self.module.names.text(self.func.value(v).name).to_string();
         let refuse = |what: String, help: &str| Some(Fault::new("fifo-entry", what).help(help));
@@ -174,7 +182,7 @@ impl Check<'_> {
             _ => None,
         };
         match part {
-            Part::Alloc(_) => drop(known.allocated.insert(n, view)),
+            Part::Alloc(_) if fault.is_none() => drop(known.allocated.insert(n, view)),
             Part::Push(_) => drop(known.allocated.insert(n, None)),
             _ => {}
         }

@@ -50,6 +50,9 @@ impl Check<'_> {
         let epilogue = self.fifos.of(id).and_then(|n| self.fifos.list[n].epilogue);
         let wanted = epilogue.map(|epilogue| epilogue.quant);
         let number = fifo::pipe_id(op);
+        if self.fifos.init(id).is_some_and(|init| self.report.refused.contains_key(&self.func.op(init).span)) {
+            return;
+        }
         let fault = match (self.fifos.init(id), wanted.map(|quant| (quant, quant.param()))) {
             (None, _) => refuse(format!("no pipe has id = {number}"), "name a pipe that is initialized"),
             (_, None) => refuse(
