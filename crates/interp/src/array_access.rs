@@ -157,6 +157,7 @@ impl PointerUses {
                     self.elements(to, address.elem);
                 }
             }
+            Support::PrintView(_, view) => self.touches.push((*view, ArrayAccess::READS)),
             Support::LoadScalar(access, _) => self.touches.push((access.pointer, ArrayAccess::READS)),
             Support::StoreScalar(access, _) => self.touches.push((access.pointer, ArrayAccess::WRITES)),
             _ => {}

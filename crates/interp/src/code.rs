@@ -335,6 +335,8 @@ pub struct GetElement {
 
 #[derive(Debug)]
 pub enum Support {
+    // `pto.tprint` of a view.
+    PrintView(ValueId, GlobalSlot),
     // The contents of these tiles begin here, undefined.
     Fresh(Box<[TileId]>),
     Alloc(Alloc),

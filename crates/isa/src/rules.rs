@@ -246,6 +246,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::TableDense, _) => {
             "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
         }
+        (RuleKind::PrintTmp, _) => "scratch belongs to tiles in Mat and Acc",
         (RuleKind::TableScratch, _) => {
             "into Mat: elem has a dense view of dst's type with R·C elements for scratch, row has none"
         }

@@ -22,6 +22,14 @@ impl Parser<'_> {
             }
             match self.tok.kind {
                 Tok::LBrace => self.attributes(&mut draft.entries)?,
+                // A parameter may stand without parentheses.
+                Tok::Percent if raws.is_empty() && matches!(op.info().sem, Sem::Fifo(Fifo::SetQuant)) => {
+                    raws.push(self.operand()?);
+                    if self.eat(Tok::Colon) {
+                        let ty = self.ty()?;
+                        raws.iter_mut().for_each(|raw| raw.ty = Some(ty));
+                    }
+                }
                 Tok::LParen => words.extend(self.labelled(&mut raws)?),
                 Tok::Arrow => {
                     self.bump();

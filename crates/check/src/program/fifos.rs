@@ -84,6 +84,12 @@ impl Check<'_> {
         if !moves && !matches!(part, Part::Initialize(_)) {
             return;
         }
+        // Where nothing else of a pipe is written, the other operations stand elsewhere.
+        let is_alone = || !self.func.ops.iter().any(|op| matches!(fifo::part(op), Some(Part::Initialize(_))));
+        if part == Part::SetQuant && core.is_none() && is_alone() {
+            let what = format!("no pipe has id = {}, so nothing uses the parameter", fifo::pipe_id(op));
+            return self.report.fault(op, "", open(what).help("initialize the pipe in the same function"));
+        }
         let Some(core) = core.filter(|core| part.core().is_none_or(|wanted| wanted == *core)) else {
             let name = op.kind.name();
             let what = match (core, part.core()) {

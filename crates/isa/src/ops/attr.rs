@@ -3,7 +3,8 @@
 
 use super::Role;
 use crate::inst::{
-    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase,
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, PadWord, Phase,
+    PrintFormat, ScatterConflict,
     Precision, QuantScaleAlg, QuantType, Relu, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag,
 };
 use crate::sem::{Rounding, Saturation};
@@ -244,6 +245,12 @@ attributes! {
         AttrInfo::word(ScatterAtomic::WORDS, Spelling::Of("scatter_atomic_op")).or(AttrValue::Word(0));
     ScatterOob = "scatterOob", "ScatterOOB", "What MSCATTER does with an index beyond the table (isa/memory.md 5).",
         AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0));
+    ScatterConflict = "scatterConflict", "ScatterConflict", "Which of two elements with one index stays (isa/today.md 6.7).",
+        AttrInfo::word(ScatterConflict::WORDS, Spelling::Of("scatter_conflict")).or(AttrValue::Word(0)).cpp(CppAttr::Hint);
+    PrintFormat = "printFormat", "PrintFormat", "How floats are printed (isa/today.md 6.8).",
+        AttrInfo::word(PrintFormat::WORDS, Spelling::Of("print_format")).or(AttrValue::Word(0)).cpp(CppAttr::Hint);
+    PadOfDst = "padValue", "padValue", "The pad of the destination, once more (isa/today.md 6.3).",
+        AttrInfo::word(PadWord::WORDS, Spelling::Dialect("pad_value")).cpp(CppAttr::Hint);
     Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
         AttrInfo::word(Coalesce::WORDS, Spelling::Bare);
     AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",

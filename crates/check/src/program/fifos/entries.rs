@@ -157,7 +157,8 @@ impl<'a> Check<'a> {
     /// An allocation, push, pop or free of the view of a slot.
     fn entry(&mut self, op: &Op, part: Part, n: FifoId, known: &mut Known) {
         if self.report.refused.contains_key(&op.span) {
-            return drop(known.allocated.remove(&n));
+            known.allocated.remove(&n);
+            return;
         }
         let view = fifo::entry(op);
         let name = |v: ValueId| self.module.names.text(self.func.value(v).name).to_string();
