@@ -159,6 +159,8 @@ pub struct Printed {
     pub op: OpId,
     pub block: u32,
     pub what: PrintedValue,
+    /// The width of a float and its digits after the point, where the program says so.
+    pub format: Option<(usize, usize)>,
 }
 
 impl Printed {

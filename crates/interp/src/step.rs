@@ -372,6 +372,7 @@ impl<'a> Exec<'a> {
             Support::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Support::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
             Support::Print(tile) => self.print(at, *tile)?,
+            Support::PrintView(value, view) => self.print_view(at, *value, *view)?,
             Support::Declare { object, slot } => {
                 self.engine.end_tile(*object)?;
                 self.set_tile(*slot, *object);
