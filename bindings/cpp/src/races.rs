@@ -350,7 +350,7 @@ pub unsafe extern "C" fn tessera_races_move(
         thread.profile = Some(machine.profile);
         let (to_vector, pushes) = (fifo.to_vector != 0, matches!(part, 0 | 3));
         let core = core(if to_vector == pushes { 1 } else { 2 }, thread.subblock);
-        let part = [Fifo::Push(None), Fifo::Pop(None), Fifo::Free(None), Fifo::Reserve].get(part as usize).copied();
+        let part = [Fifo::Push(None), Fifo::Pop(None), Fifo::Free(None), Fifo::Alloc(None)].get(part as usize).copied();
         let tile = tile.and_then(|tile| machine.moved_tile(tile).ok()).map(Box::new);
         if let Some(part) = part {
             thread.tell(core, Call::Moved { part, of: *fifo, tile });

@@ -20,6 +20,7 @@ mod liveness;
 mod micro;
 mod micro_fast;
 mod micro_order;
+mod micro_strip;
 mod objects;
 mod observe;
 mod output;
@@ -160,6 +161,8 @@ pub struct Printed {
     pub op: OpId,
     pub block: u32,
     pub what: PrintedValue,
+    /// The width of a float and its digits after the point, where the program says so.
+    pub format: Option<(usize, usize)>,
 }
 
 impl Printed {

@@ -37,6 +37,7 @@ mod plan;
 mod product;
 mod raw_map;
 mod records;
+pub mod registers;
 mod row_slice;
 mod scalar;
 #[cfg(target_arch = "x86_64")]

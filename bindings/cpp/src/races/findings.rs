@@ -94,7 +94,7 @@ fn json(d: &Diagnostic, at: Option<&CallSite>, others: &[(CallSite, String)]) ->
     )
 }
 
-/// Keeps another finding of the program beside those about order: its rule, whether it is an error, its text (the message, then
+/// Keeps another finding of the program beside those about order: its rule, 1 for an error and 0 for a warning, its text (the message, then
 /// notes and help, a line each), the intrinsic and the place.
 ///
 /// # Safety
@@ -102,7 +102,7 @@ fn json(d: &Diagnostic, at: Option<&CallSite>, others: &[(CallSite, String)]) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tessera_findings_add(
     rule: *const c_char,
-    is_error: bool,
+    is_error: u32,
     text: *const c_char,
     name: *const c_char,
     file: *const c_char,
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn tessera_findings_add(
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let message = first.split_once("]: ").map_or(first, |(_, message)| message);
-    let severity = if is_error { Severity::Error } else { Severity::Warning };
+    let severity = if is_error != 0 { Severity::Error } else { Severity::Warning };
     let mut diagnostic = Diagnostic::new(known, severity, message);
     for line in lines {
         match line.split_once(": ") {

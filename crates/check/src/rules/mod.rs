@@ -274,6 +274,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         LoadPad => global::pad(inst, rule.id),
         TableShape => table::shape(inst, rule.id),
         TableDense => table::dense(inst, rule.id),
+        PrintTmp => table::print_scratch(inst, rule.id),
         TableScratch => table::scratch(inst, rule.id),
         TableAttr => table::attributes(inst, rule.id),
         StoreRange => global::range(inst, rule.id),

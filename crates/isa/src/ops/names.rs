@@ -3,10 +3,10 @@
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
     build_async_session declare_eventid_array eventid_array_get \
-    eventid_array_set talloc declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
+    eventid_array_set declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
     test_async_event \
     wait_async_event \
-    set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global section.simt simt_launch \
+    section.simt simt_launch \
     comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
     comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \

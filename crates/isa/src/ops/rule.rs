@@ -276,6 +276,7 @@ kinds! {
     ViewHardware "Does public documentation refuse it (warning)?";
     TableShape "Do the indices fit the data?";
     TableDense "Can hardware count in the view?";
+    PrintTmp "Does what is printed need scratch?";
     TableScratch "Is scratch a dense view, where elements are gathered into Mat?";
     TableAttr "Are the words those of the page, and the types those that combine?";
     LoadShape "Has the view what the tile wants?";

@@ -544,7 +544,10 @@ impl<const W: usize> Detector<W> {
         let text = self.text.clone();
         let Some(Some(source_map::Move { part, fifo, pipe })) = text.moves.get(op.index()).copied() else { return };
         let Some(slots) = text.slots.get(fifo) else { return };
-        let on_a2a3 = slots.copies();
+        let (is_copied, frees_at_pop) = (slots.fifo.is_global(text.profile), slots.fifo.frees_at_pop(text.profile));
+        if slots.fifo.entries {
+            return self.entry(process, (op, turns), (part, fifo, pipe));
+        }
         let half = if let Core::Vector(n) = self.core(process) { u64::from(n) } else { 0 };
         let slot = slots.slot(number);
         let mut point = || self.pipes.get_mut(process).map(|pipes| pipes.point(op, turns));
@@ -575,7 +578,7 @@ impl<const W: usize> Detector<W> {
                 self.send(process, third, pipe, Line::Ready(fifo));
             }
             FifoRole::Pop(_) => {
-                let rest = if on_a2a3 { point().zip(point()) } else { None };
+                let rest = if is_copied { point().zip(point()) } else { None };
                 self.receive(process, first, pipe, Line::Ready(fifo));
                 if let Some((second, third)) = rest {
                     let (at, ranges) = slots.loaded(slot, half, bits, valid);
@@ -587,8 +590,8 @@ impl<const W: usize> Detector<W> {
                     self.send(process, third, pipe, Line::Free(fifo));
                 }
             }
-            // On a2a3 the pop has freed the slot.
-            _ if on_a2a3 => {}
+            // Where the pop frees the slot, a free does nothing.
+            _ if frees_at_pop => {}
             _ => self.send(process, first, pipe, Line::Free(fifo)),
         }
     }
@@ -601,13 +604,17 @@ impl<const W: usize> Detector<W> {
         self.next(process, point, act);
     }
 
-    /// A slot is allocated, to be filled by other instructions, or is filled by them.
-    fn slot(&mut self, process: usize, op: OpId, (fifo, pipe): (usize, Pipe), fills: bool) {
-        let Some(pipes) = self.pipes.get_mut(process) else { return };
-        let point = pipes.point(op, &[]);
-        match fills {
-            true => self.send(process, point, pipe, Line::Ready(fifo)),
-            false => self.receive(process, point, pipe, Line::Free(fifo)),
+    /// An operation on the views of slots (isa/today.md 7.2).
+    fn entry(&mut self, process: usize, at: (OpId, Turn<'_>), (part, fifo, pipe): (FifoRole, tessera_ir::FifoId, Pipe)) {
+        if matches!(part, FifoRole::Push(_)) && self.core(process) == Core::Cube {
+            self.inner(process, at, (Pipe::Fix, Pipe::Mte3));
+        }
+        let Some(point) = self.pipes.get_mut(process).map(|pipes| pipes.point(at.0, at.1)) else { return };
+        match part {
+            FifoRole::Alloc(_) => self.receive(process, point, pipe, Line::Free(fifo)),
+            FifoRole::Push(_) => self.send(process, point, pipe, Line::Ready(fifo)),
+            FifoRole::Pop(_) => self.receive(process, point, pipe, Line::Ready(fifo)),
+            _ => self.send(process, point, pipe, Line::Free(fifo)),
         }
     }
 

@@ -82,7 +82,9 @@ impl KernelText {
             func.ops.iter().map(|op| op.values().filter(is_event).collect()).collect();
         let moves = func.ops.iter().enumerate().map(|(n, op)| {
             let (part, fifo) = fifo::part(op).zip(fifos.of(OpId(n as u32)))?;
-            Some(Move { part, fifo, pipe: part.pipe(fifos.list.get(fifo)?.dir, profile) })
+            let of = fifos.list.get(fifo)?;
+            let pipe = if of.entries { part.entry_pipe() } else { part.pipe(of.dir, profile) };
+            Some(Move { part, fifo, pipe })
         });
         KernelText {
             profile,
