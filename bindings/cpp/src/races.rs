@@ -63,11 +63,26 @@ struct Process {
 /// A call.
 #[derive(Clone)]
 enum Call {
-    Issued { variant: Option<u64>, address: Option<u64>, inst: Arc<Inst> },
-    Ordered { op: Opcode, words: [u32; 3], id: i64 },
-    Moved { part: Fifo, of: TesseraFifo, tile: Option<Box<TileArg>> },
+    Issued {
+        variant: Option<u64>,
+        address: Option<u64>,
+        inst: Arc<Inst>,
+    },
+    Ordered {
+        op: Opcode,
+        words: [u32; 3],
+        id: i64,
+    },
+    Moved {
+        part: Fifo,
+        of: TesseraFifo,
+        tile: Option<Box<TileArg>>,
+    },
     /// The event of this number: 0 the last instruction records it, 1 the next one waits for it, 2 every later one does.
-    Event { number: u64, what: u32 },
+    Event {
+        number: u64,
+        what: u32,
+    },
 }
 
 /// A thread's calls.
@@ -306,7 +321,13 @@ pub extern "C" fn tessera_races_set(mode: u32) -> u32 {
 /// # Safety
 /// The strings are null or end in NUL, and live as long as the process.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn tessera_races_at(name: *const c_char, file: *const c_char, line: u32, block: u32, subblock: u32) {
+pub unsafe extern "C" fn tessera_races_at(
+    name: *const c_char,
+    file: *const c_char,
+    line: u32,
+    block: u32,
+    subblock: u32,
+) {
     with(|thread| {
         (thread.block, thread.subblock) = (block, subblock);
         let next = thread.sites.len() as u32 + 1;

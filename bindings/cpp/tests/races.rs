@@ -71,7 +71,9 @@ fn each_pair_of_a_kernel_that_is_missing_is_found() {
     }
     // Which core, where there are several.
     let (_, text) = run(&program, &["mixed", "2"], "error");
-    for said in ["TLOAD of C reads the view while TSTORE of V0", "note: missing: V0 MTE3 -> C MTE2", "add set_intra_block("] {
+    for said in
+        ["TLOAD of C reads the view while TSTORE of V0", "note: missing: V0 MTE3 -> C MTE2", "add set_intra_block("]
+    {
         assert!(text.contains(said), "{said}:\n{text}");
     }
     // One finding a line, for programs.

@@ -150,10 +150,12 @@ impl Direct {
             // Of lists that are not sorted the other way warns.
             (DirectOp::MergeBlocks { len }, [src]) => {
                 let is_whole = is_whole && len > 0 && len % RECORD == 0;
-                is_whole && src.bytes(memories, places).is_some_and(|b| b.chunks(len).all(|list| is_sorted(src.elem, list)))
+                is_whole
+                    && src.bytes(memories, places).is_some_and(|b| b.chunks(len).all(|list| is_sorted(src.elem, list)))
             }
             (DirectOp::MergeLists { .. }, lists) if is_whole && lists.len() <= 4 => {
-                let is_sorted = |rows: &Rows| rows.bytes(memories, places).is_some_and(|list| is_sorted(rows.elem, &list));
+                let is_sorted =
+                    |rows: &Rows| rows.bytes(memories, places).is_some_and(|list| is_sorted(rows.elem, &list));
                 lists.iter().all(is_sorted)
             }
             _ => is_whole && self.sources.len() <= 4,

@@ -124,7 +124,12 @@ fn process(
         core,
         automatic: mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
         is_micro: crate::explore::is_micro(func),
-        orders: func.ops.iter().enumerate().map(|(n, op)| ordered(module, profile, (OpId(n as u32), op), core)).collect(),
+        orders: func
+            .ops
+            .iter()
+            .enumerate()
+            .map(|(n, op)| ordered(module, profile, (OpId(n as u32), op), core))
+            .collect(),
     }
 }
 

@@ -295,7 +295,9 @@ impl Reporter<'_> {
             let pair = format!("add {set} after {} and {wait} before {}", self.place(x.1), self.place(y.1));
             // Calls are numbered in the order in which they are reached first.
             let round = match x.1 >= y.1 {
-                true => ", and, because the edge goes round a loop, one set_flag before the loop and one wait_flag after it",
+                true => {
+                    ", and, because the edge goes round a loop, one set_flag before the loop and one wait_flag after it"
+                }
                 false => "",
             };
             return found.fact("add", Fact::List(lines)).help(format!("{pair}{round}"));

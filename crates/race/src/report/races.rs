@@ -1,7 +1,7 @@
 //! Races in sentences: both instructions, what they share, the edge that is missing, and the lines that would be it.
 
-use super::{Reporter, Source};
 use super::fixit::{Missing, waits_back};
+use super::{Reporter, Source};
 use crate::explore::Core;
 use crate::races::{Conflict, Race, Side};
 use crate::trace::{Access, Bytes, Event, Kind, Line, Root, Sets, Trace};

@@ -126,7 +126,9 @@ impl Kernel {
             let written = self.arguments().into_iter().filter(|a| a.is_written && !a.is_read).map(|a| a.value);
             let bound: Vec<ValueId> = bindings.inputs.iter().map(|(value, _)| *value).collect();
             let written: Vec<ValueId> = written.filter(|v| !bound.contains(v)).collect();
-            bindings.outputs.extend(written.iter().filter(|v| matches!(self.need(**v), Need::Buffer(..))).map(|v| (*v, 0)));
+            bindings
+                .outputs
+                .extend(written.iter().filter(|v| matches!(self.need(**v), Need::Buffer(..))).map(|v| (*v, 0)));
             let outcome = self.execute(bindings);
             let stores = |v: &ValueId| outcome.buffers.iter().all(|b| b.value != *v || b.is_defined);
             is_idle = !written.is_empty() && !written.iter().any(stores);
