@@ -196,7 +196,11 @@ fn each_tool_of_the_sanitizer_finds_its_mistake_in_cpp() {
         let (ended, stdout, stderr) = sanitize(&[program, "--tool", tool, "--format", "json"]);
         let finding: Vec<&str> = stdout.lines().collect();
         assert_eq!((ended, finding.len()), (code, 1), "{tool}: {stdout}{stderr}");
-        for said in [format!("\"rule\":\"{rule}\""), format!("\"severity\":\"{severity}\""), format!("\"line\":{},", line_of(&format!(" {tool}")))] {
+        for said in [
+            format!("\"rule\":\"{rule}\""),
+            format!("\"severity\":\"{severity}\""),
+            format!("\"line\":{},", line_of(&format!(" {tool}"))),
+        ] {
             assert!(stdout.contains(&said), "{tool}: {said}: {stdout}");
         }
     }

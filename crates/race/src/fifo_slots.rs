@@ -66,9 +66,7 @@ impl FifoSlots {
     /// The place of the tile of the n-th pop.
     pub fn place(&self, number: u64, tile: &Tile) -> u64 {
         match self.fifo.is_global(self.profile) {
-            true => {
-                self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes()))
-            }
+            true => self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes())),
             false => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
         }
     }

@@ -95,7 +95,9 @@ impl Tool {
             _ if INIT.contains(&rule) => Some(Tool::Initcheck),
             _ if rule.starts_with("race-") || rule == "block-overlap" || rule == "undecided" => Some(Tool::Racecheck),
             _ if MEMORY.contains(&rule) => Some(Tool::Memcheck),
-            _ if rule.starts_with("flag-") || rule.starts_with("fifo-") || SYNC.contains(&rule) => Some(Tool::Synccheck),
+            _ if rule.starts_with("flag-") || rule.starts_with("fifo-") || SYNC.contains(&rule) => {
+                Some(Tool::Synccheck)
+            }
             _ if PLACES.iter().any(|end| rule.ends_with(end)) => Some(Tool::Memcheck),
             _ => None,
         }

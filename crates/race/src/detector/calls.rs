@@ -131,8 +131,7 @@ impl CallDetector {
     pub fn new(profile: Profile, cores: &[Core]) -> CallDetector {
         let mut module = Module::default();
         let name = module.names.intern("kernel");
-        let process =
-            |core: &Core| ProcessText { core: *core, automatic: false, is_micro: false, orders: Vec::new() };
+        let process = |core: &Core| ProcessText { core: *core, automatic: false, is_micro: false, orders: Vec::new() };
         let text = KernelText {
             profile,
             processes: cores.iter().map(process).collect(),
@@ -274,8 +273,11 @@ impl CallDetector {
                 from = end;
             }
         }
-        let part = |(space, ranges): (Space, Vec<(i64, i64)>)| {
-            Access { space, ranges: ranges.into(), is_view: false, ..access.clone() }
+        let part = |(space, ranges): (Space, Vec<(i64, i64)>)| Access {
+            space,
+            ranges: ranges.into(),
+            is_view: false,
+            ..access.clone()
         };
         parts.into_iter().map(part).collect()
     }

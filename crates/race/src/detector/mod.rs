@@ -264,13 +264,7 @@ impl<const W: usize> Detector<W> {
     }
 
     /// The same with the bytes that it touches.
-    fn learn_accesses(
-        &mut self,
-        process: usize,
-        variant: (usize, usize, u64),
-        inst: &Inst,
-        accesses: Vec<Access>,
-    ) {
+    fn learn_accesses(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, accesses: Vec<Access>) {
         let (site, number, age) = variant;
         let pipe = inst.pipe();
         let is_nothing = accesses.is_empty() && !inst.makes_dst || inst.op.only_names(self.text.profile);
@@ -605,7 +599,12 @@ impl<const W: usize> Detector<W> {
     }
 
     /// An operation on the views of slots (isa/today.md 7.2).
-    fn entry(&mut self, process: usize, at: (OpId, Turn<'_>), (part, fifo, pipe): (FifoRole, tessera_ir::FifoId, Pipe)) {
+    fn entry(
+        &mut self,
+        process: usize,
+        at: (OpId, Turn<'_>),
+        (part, fifo, pipe): (FifoRole, tessera_ir::FifoId, Pipe),
+    ) {
         if matches!(part, FifoRole::Push(_)) && self.core(process) == Core::Cube {
             self.inner(process, at, (Pipe::Fix, Pipe::Mte3));
         }

@@ -60,12 +60,18 @@ pub fn run(args: &Args, session: &mut Session<'_>, file: &Path) -> Outcome {
     let name = file.display().to_string();
     if name.ends_with(".so") || name.ends_with(".dylib") {
         let what = format!("{name} is a shared object, which does not run by itself");
-        return Err(Failure::usage(format!("{what}: give the program that loads it, as in `tessera sanitize python3 -- host.py`")));
+        return Err(Failure::usage(format!(
+            "{what}: give the program that loads it, as in `tessera sanitize python3 -- host.py`"
+        )));
     }
     let findings = std::env::temp_dir().join(format!("tessera-findings-{}.jsonl", std::process::id()));
     let _ = std::fs::remove_file(&findings);
     let mut command = Command::new(if path.components().count() > 1 { path } else { Path::new(".").join(path) });
-    command.args(&args.args).env("TESSERA_RACES", "error").env("TESSERA_ERRORS", "print").env("TESSERA_FINDINGS", &findings);
+    command
+        .args(&args.args)
+        .env("TESSERA_RACES", "error")
+        .env("TESSERA_ERRORS", "print")
+        .env("TESSERA_FINDINGS", &findings);
     if !session.dir.as_os_str().is_empty() {
         command.current_dir(&session.dir);
     }
