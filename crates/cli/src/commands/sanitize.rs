@@ -157,9 +157,11 @@ fn text(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outcome {
         }
         let is_unwritten = |d: &Diagnostic| d.rule == "never-written";
         for d in more {
-            let is_known = found.iter().any(|f| f.rule == d.rule && f.span == d.span);
             // A tile without a writer and what leaves it are one mistake.
-            if !is_known && !(d.rule == "undefined-read" && found.iter().any(is_unwritten)) {
+            let is_same = |f: &Diagnostic| {
+                f.rule == d.rule && f.span == d.span || d.rule == "undefined-read" && is_unwritten(f)
+            };
+            if !found.iter().any(is_same) {
                 found.push(d);
             }
         }

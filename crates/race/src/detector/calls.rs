@@ -259,7 +259,7 @@ impl CallDetector {
     fn apart(&mut self, access: Access, start: u64) -> SmallVec<[Access; 1]> {
         let Space::Buffer(value) = access.space else { return SmallVec::from_iter([access]) };
         let first = self.calls.chunk(value) as i64;
-        let mut parts: SmallVec<[(Space, Vec<(i64, i64)>); 1]> = SmallVec::new();
+        let mut parts: Vec<(Space, Vec<(i64, i64)>)> = Vec::new();
         for (from, to) in access.bytes(start as i64) {
             let (mut from, to) = (from + first, to + first);
             while from < to {
