@@ -145,6 +145,7 @@ impl<'a> Liveness<'a> {
                 Code::CoreSyncOp(_, meet) => match &**meet {
                     CoreSyncOp::Push(push) => lose(self, push.src),
                     CoreSyncOp::Pop(pop) => lose(self, pop.to),
+                    CoreSyncOp::Comm(comm) => comm.tiles.iter().for_each(|tile| lose(self, *tile)),
                     CoreSyncOp::Free { .. }
                     | CoreSyncOp::Give { .. }
                     | CoreSyncOp::Take { .. }

@@ -58,13 +58,6 @@ impl ViewOperand {
     }
 }
 
-/// The place in the text of rules: `comm_tput-dtype`.
-fn rule_of(opcode: Opcode, end: &str) -> &'static str {
-    let id = format!("{}-{end}", opcode.mnemonic().replace('.', "_"));
-    let known = opcode.info().rules.iter().map(|r| r.id);
-    known.into_iter().find(|known| *known == id || *known == end).unwrap_or("async-view")
-}
-
 impl Walk<'_> {
     /// Checks an operation between ranks, and forgets what its tiles held.
     pub(super) fn communicates(&mut self, op: &Op, opcode: Opcode) {
@@ -74,7 +67,7 @@ impl Walk<'_> {
         if let Some(rule) = broken {
             self.report.refuse(op.span, rule);
         } else if let Some((end, what, help)) = self.broken(op, comm, &views, &tiles) {
-            self.found(op, Fault::new(rule_of(opcode, end), what).help(help));
+            self.found(op, Fault::new(if end == "overlap" { end } else { opcode.rule(end) }, what).help(help));
         }
         self.comm_core(op, opcode, comm);
         let touched: Operands = tiles.iter().map(|t| (t.role, t.object)).collect();

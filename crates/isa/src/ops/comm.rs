@@ -21,6 +21,14 @@ pub enum CommPart {
     Group(&'static str),
 }
 
+impl Opcode {
+    /// The rule of an operation between ranks with this end: `comm_tput-shape`.
+    pub fn rule(self, end: &str) -> &'static str {
+        let mut ids = self.info().rules.iter().map(|rule| rule.id);
+        ids.find(|id| id.rsplit('-').next() == Some(end) && id.starts_with("comm_")).unwrap_or("async-view")
+    }
+}
+
 impl CommText {
     /// The word before the operands of a role.
     pub fn word(&self, role: Role) -> Option<&'static str> {
