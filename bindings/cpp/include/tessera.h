@@ -126,26 +126,30 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_GATHER_OOB = 37, // one of undefined, clamp, wrap, zero
   TESSERA_ATTR_NAME_SCATTER_ATOMIC_OP = 38, // one of none, add, max, min
   TESSERA_ATTR_NAME_SCATTER_OOB = 39, // one of undefined, skip, clamp, wrap
-  TESSERA_ATTR_NAME_COALESCE = 40, // one of row, elem
-  TESSERA_ATTR_NAME_ACC_PHASE = 41, // one of unspecified, partial, final
-  TESSERA_ATTR_NAME_ENABLE = 42, // true or false
-  TESSERA_ATTR_NAME_F32_MODE = 43, // one of round, rint
-  TESSERA_ATTR_NAME_LAYOUT = 44, // one of nd, dn, nz
-  TESSERA_ATTR_NAME_NAME = 45, // a name
-  TESSERA_ATTR_NAME_PEER_FUNC = 46, // a name
-  TESSERA_ATTR_NAME_SIZE = 47, // an integer
-  TESSERA_ATTR_NAME_LOCATION = 48, // one of vec, mat, gm, left, right, acc, bias, scaling
-  TESSERA_ATTR_NAME_AUTO = 49, // true or false
-  TESSERA_ATTR_NAME_BASE = 50, // an integer
-  TESSERA_ATTR_NAME_DIR_MASK = 51, // an integer
-  TESSERA_ATTR_NAME_SLOT_SIZE = 52, // an integer
-  TESSERA_ATTR_NAME_SLOT_NUM = 53, // an integer
-  TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 54, // an integer
-  TESSERA_ATTR_NAME_FLAG_BASE = 55, // an integer
-  TESSERA_ATTR_NAME_PIPE_ID = 56, // an integer
-  TESSERA_ATTR_NAME_NO_SPLIT = 57, // true or false
-  TESSERA_ATTR_NAME_PIPE_SPLIT = 58, // an integer
-  TESSERA_ATTR_NAME_FFTS_MODE = 59, // an integer
+  TESSERA_ATTR_NAME_SCATTER_CONFLICT = 40, // one of default, last
+  TESSERA_ATTR_NAME_PRINT_FORMAT = 41, // one of width8_precision4, width8_precision2, width10_precision6
+  TESSERA_ATTR_NAME_PAD_OF_DST = 42, // one of null, zero, max, min
+  TESSERA_ATTR_NAME_COALESCE = 43, // one of row, elem
+  TESSERA_ATTR_NAME_ACC_PHASE = 44, // one of unspecified, partial, final
+  TESSERA_ATTR_NAME_ENABLE = 45, // true or false
+  TESSERA_ATTR_NAME_F32_MODE = 46, // one of round, rint
+  TESSERA_ATTR_NAME_LAYOUT = 47, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_NAME = 48, // a name
+  TESSERA_ATTR_NAME_PEER_FUNC = 49, // a name
+  TESSERA_ATTR_NAME_SIZE = 50, // an integer
+  TESSERA_ATTR_NAME_LOCATION = 51, // one of vec, mat, gm, left, right, acc, bias, scaling
+  TESSERA_ATTR_NAME_AUTO = 52, // true or false
+  TESSERA_ATTR_NAME_BASE = 53, // an integer
+  TESSERA_ATTR_NAME_DIR_MASK = 54, // an integer
+  TESSERA_ATTR_NAME_SLOT_SIZE = 55, // an integer
+  TESSERA_ATTR_NAME_SLOT_NUM = 56, // an integer
+  TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 57, // an integer
+  TESSERA_ATTR_NAME_FLAG_BASE = 58, // an integer
+  TESSERA_ATTR_NAME_PIPE_ID = 59, // an integer
+  TESSERA_ATTR_NAME_NO_SPLIT = 60, // true or false
+  TESSERA_ATTR_NAME_ACC_PUSH_EPILOGUE = 61, // a name
+  TESSERA_ATTR_NAME_PIPE_SPLIT = 62, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 63, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -383,17 +387,23 @@ typedef enum TesseraOp {
   TESSERA_OP_TPUSH = 209, // tpush_to_aiv or tpush_to_aic, by the core.
   TESSERA_OP_TPOP = 210, // tpop_from_aic or tpop_from_aiv, by the core.
   TESSERA_OP_TFREE = 211, // tfree_from_aic or tfree_from_aiv, by the core.
-  TESSERA_OP_TSUBRELU = 212, // Difference of two tiles, negative elements become zero.
-  TESSERA_OP_TMULADDDST = 213, // Adds a product to the destination.
-  TESSERA_OP_TFUSEDMULADD = 214, // Multiplies the destination and adds to it.
-  TESSERA_OP_TFUSEDMULADDRELU = 215, // Multiplies the destination and adds to it, negative elements become zero.
-  TESSERA_OP_TADDRELUCONV = 216, // Sum, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TSUBRELUCONV = 217, // Difference, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TADDDEQRELU = 218, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
-  TESSERA_OP_TMOV_ZZ = 219, // Brings shared exponents into the order in which the matrix unit reads them.
-  TESSERA_OP_TGATHER_ROWS = 220, // Picks rows of src by a pattern.
-  TESSERA_OP_TSCATTER_COLS = 221, // Spreads the columns of src by a pattern.
-  TESSERA_OP_TSCATTER_ROWS = 222, // Spreads the rows of src by a pattern.
+  TESSERA_OP_TALLOC_TO_AIV = 212, // The view of the next slot for the vector cores; waits until it is free.
+  TESSERA_OP_TALLOC_TO_AIC = 213, // The view of the next slot for the cube core; waits until it is free.
+  TESSERA_OP_TALLOC = 214, // talloc_to_aiv or talloc_to_aic, by the core.
+  TESSERA_OP_DECLARE_GLOBAL = 215, // A view that a talloc or a tpop makes one of a slot.
+  TESSERA_OP_SET_QUANT_SCALAR = 216, // The factor by which the pushes that follow quantize.
+  TESSERA_OP_SET_QUANT_VECTOR = 217, // The factors, one for each column, by which the pushes that follow quantize.
+  TESSERA_OP_TSUBRELU = 218, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 219, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 220, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 221, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 222, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 223, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 224, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TMOV_ZZ = 225, // Brings shared exponents into the order in which the matrix unit reads them.
+  TESSERA_OP_TGATHER_ROWS = 226, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 227, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 228, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.

@@ -68,7 +68,6 @@ words! {
         C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
         V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
         Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
-        SlotView = "gm_slot_tensor", "gmSlotTensor", "A slot of a FIFO in global memory (isa/today.md 7.2).";
         IdxView = "idx_view", "idx", "Indices in global memory.";
         ScratchView = "scratch", "scratch", "Scratch in global memory.";
         Exp = "exp", "exp", "The shared exponent of each group.";
@@ -113,7 +112,7 @@ impl Role {
 
     /// Whether it is a view of global memory.
     pub const fn is_view(self) -> bool {
-        matches!(self, Role::Global | Role::IdxView | Role::ScratchView | Role::SlotView)
+        matches!(self, Role::Global | Role::IdxView | Role::ScratchView)
     }
 
     /// The array that C++ gives it in, beside others (cpp.md 6.2).
