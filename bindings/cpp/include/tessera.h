@@ -764,6 +764,42 @@ typedef struct TesseraMatrix {
   void *data;
 } TesseraMatrix;
 
+// One direction of a pipe between the cores of a block (TPUSH, TPOP, TFREE), as a judge of order sees it.
+typedef struct TesseraFifo {
+  // A number that tells it from all others: the address of its state.
+  uint64_t key;
+  // Whether it goes from the cube core to the vector cores.
+  uint32_t to_vector;
+  // 0 whole tiles, 1 rows halved, 2 columns halved.
+  uint32_t split;
+  // Whether both vector cores have a part in every slot.
+  uint32_t both;
+  // How many slots it has.
+  uint32_t slots;
+  // Bytes of a slot.
+  uint64_t slot_size;
+  // The address of the first slot in the consumer's memory.
+  uint64_t base;
+  // The first slot in global memory; null where slots lie in the consumer's memory.
+  const void *global;
+} TesseraFifo;
+
+// A finding about the order of calls. The strings end in NUL, are never null, and live as long as the process.
+typedef struct TesseraRace {
+  // The finding, as `tessera_diagnostic` gives one.
+  struct TesseraDiagnostic found;
+  // The intrinsic that it is about; empty where there is none.
+  const char *name;
+  // The file of the call.
+  const char *file;
+  // The line of the call; 0 where it is not known.
+  uint32_t line;
+  // Zero.
+  uint32_t reserved;
+  // The finding as an object of JSON, on one line.
+  const char *json;
+} TesseraRace;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -977,6 +1013,59 @@ enum TesseraStatus tessera_float(uint32_t op, uint32_t elem, double a, double b,
 
 // The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
 enum TesseraStatus tessera_encode(uint32_t elem, double value, uint64_t *bits);
+
+// Whether the order of calls is judged: 0 no, 1 with warnings, 2 with errors. The byte changes with `tessera_races_set`; at first
+// it is what `TESSERA_RACES` (`off`, `warn`, `error`) says in the environment.
+const uint8_t *tessera_races_mode(void);
+
+// Says how the order of calls is judged from here on: 0 not at all, 1 with warnings, 2 with errors. Returns what was before.
+uint32_t tessera_races_set(uint32_t mode);
+
+// The place of this thread's next call: the intrinsic, the file and the line, the block and the vector core of the thread.
+//
+// # Safety
+// The strings are null or end in NUL, and live as long as the process.
+void tessera_races_at(const char *name,
+                      const char *file,
+                      uint32_t line,
+                      uint32_t block,
+                      uint32_t subblock);
+
+// An order operation of this thread: `first` and `second` are the numbers of its pipes in C++, `mode` is that of a token; what it
+// does not have is `UINT32_MAX`. `kind` is the kind of core: 1 the cube core, 2 a vector core, 3 both in one, 0 unknown.
+void tessera_races_order(uint32_t op,
+                         uint32_t kind,
+                         uint32_t first,
+                         uint32_t second,
+                         uint32_t mode,
+                         int64_t id);
+
+// This thread pushes into a FIFO (`part` 0), pops from it (1), frees a slot (2) or takes one to fill it (3). Without a tile other
+// instructions fill or read the slot where it lies.
+void tessera_races_move(struct TesseraMachine *machine,
+                        const struct TesseraFifo *fifo,
+                        uint32_t part,
+                        const struct TesseraTile *tile);
+
+// An event of this thread, by a number that tells it from others: it is recorded behind the instruction before (`what` 0), the
+// next instruction waits for it (1), or everything that comes later (2).
+void tessera_races_event(uint64_t number,
+                         uint32_t what);
+
+// The kernel that this thread runs ends here.
+void tessera_races_end(void);
+
+// The program ends: everything that was judged is told.
+void tessera_races_finish(void);
+
+// How many findings about the order of calls there are.
+uint32_t tessera_races_count(void);
+
+// The n-th of them.
+//
+// # Safety
+// `race` is null or has room for one.
+enum TesseraStatus tessera_races_found(uint32_t n, struct TesseraRace *race);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -2,6 +2,7 @@
 
 use super::cores::Group;
 use super::micro::{MicroOp, MicroSupport, chip_space};
+use super::micro_strip::StripLoop;
 use smallvec::SmallVec;
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
@@ -100,6 +101,8 @@ pub struct For {
     pub body: Vec<Code>,
     pub again: Vec<BlockArgCopy>,
     pub leave: Vec<BlockArgCopy>,
+    /// How several rounds of a loop of micro instructions run together.
+    pub strip: Option<Box<StripLoop>>,
 }
 
 #[derive(Debug)]

@@ -20,6 +20,7 @@ mod liveness;
 mod micro;
 mod micro_fast;
 mod micro_order;
+mod micro_strip;
 mod objects;
 mod observe;
 mod output;
@@ -150,6 +151,8 @@ pub struct BufferOutput {
     pub value: ValueId,
     /// The bytes; undefined ones are 0.
     pub bytes: Vec<u8>,
+    /// Whether some byte of it is defined: it was bound, or something was stored.
+    pub is_defined: bool,
 }
 
 /// The output of `pto.tprint` or `pto.print`.

@@ -266,32 +266,6 @@ impl<'a> Exec<'a> {
                 self.log_number(c);
             }
             match c {
-                Code::Set { dst, value } => self.set(*dst, *value),
-                Code::Arith { op, width, dst, a, b, at } => {
-                    let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
-                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
-                }
-                Code::Cmp { pred, width, dst, a, b } => {
-                    // One bit, sign-extended like every other integer.
-                    let value = scalar::compare(*pred, *width, self.int(*a), self.int(*b));
-                    self.set(*dst, -i64::from(value));
-                }
-                Code::Cast { op, from, to, dst, a } => {
-                    let value = scalar::cast(*op, *from, *to, self.int(*a));
-                    self.set(*dst, value);
-                }
-                Code::Float { op, elem, dst, args } => {
-                    let args = args.as_ref().map(|a| f64::from_bits(self.int(a) as u64));
-                    self.set(*dst, float::float(*op, *elem, args).to_bits() as i64);
-                }
-                Code::CmpFloat { pred, dst, a, b } => {
-                    let [a, b] = [a, b].map(|v| f64::from_bits(self.int(*v) as u64));
-                    self.set(*dst, -i64::from(float::compare(*pred, a, b)));
-                }
-                Code::Convert { op, from, to, dst, a, at } => {
-                    let value = float::cast(*op, *from, *to, self.int(*a));
-                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
-                }
                 Code::For(f) => self.repeat(f).map_err(|stop| at(self, stop))?,
                 Code::If(branch) => {
                     let taken = if self.int(branch.condition) != 0 { &branch.then } else { &branch.other };
@@ -303,10 +277,47 @@ impl<'a> Exec<'a> {
                 }
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
-                Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
                 Code::Micro(op) => self.micro(op).map_err(|e| self.at(op.at, e))?,
                 Code::CoreSyncOp(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
+                _ => self.scalar(c)?,
             }
+        }
+        Ok(())
+    }
+
+    /// Runs an operation on integers and floats.
+    #[inline(always)]
+    pub fn scalar(&mut self, code: &Code) -> Result<(), Failure> {
+        match code {
+            Code::Set { dst, value } => self.set(*dst, *value),
+            Code::Arith { op, width, dst, a, b, at } => {
+                let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
+                self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
+            }
+            Code::Cmp { pred, width, dst, a, b } => {
+                // One bit, sign-extended like every other integer.
+                let value = scalar::compare(*pred, *width, self.int(*a), self.int(*b));
+                self.set(*dst, -i64::from(value));
+            }
+            Code::Cast { op, from, to, dst, a } => {
+                let value = scalar::cast(*op, *from, *to, self.int(*a));
+                self.set(*dst, value);
+            }
+            Code::Float { op, elem, dst, args } => {
+                let args = args.as_ref().map(|a| f64::from_bits(self.int(a) as u64));
+                self.set(*dst, float::float(*op, *elem, args).to_bits() as i64);
+            }
+            Code::CmpFloat { pred, dst, a, b } => {
+                let [a, b] = [a, b].map(|v| f64::from_bits(self.int(*v) as u64));
+                self.set(*dst, -i64::from(float::compare(*pred, a, b)));
+            }
+            Code::Convert { op, from, to, dst, a, at } => {
+                let value = float::cast(*op, *from, *to, self.int(*a));
+                self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
+            }
+            Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+            // Control flow and instructions are the caller's.
+            Code::For(_) | Code::If(_) | Code::While(_) | Code::Issue(_) | Code::Micro(_) | Code::CoreSyncOp(..) => {}
         }
         Ok(())
     }
@@ -399,7 +410,7 @@ impl<'a> Exec<'a> {
     }
 
     /// Hands values on, all at once.
-    fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
+    pub fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
         if self.scope_log.is_some() {
             self.log_hands(hands);
         }

@@ -188,6 +188,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             "src has as many valid columns, or rows, as the pattern names of dst's, and dst's along the other axis (cpp.md 6.6)"
         }
         (RuleKind::ScatterValid, _) => "idx has the valid region of src",
+        (RuleKind::Unsorted, _) => "each list that is merged is sorted, the greatest value first",
         (RuleKind::Duplicate, _) => "no two elements have one index",
         (RuleKind::StartNumber, _) => {
             "the scalar is an integer of dst's width (cpu, and into unsigned types: any integer)"

@@ -29,9 +29,13 @@ pub struct FifoSlots {
     /// Their addresses in `gm_slot_buffer`.
     offset: u64,
     /// The layout of the tiles that are popped.
-    popped: Option<Layout>,
+    pub popped: Option<Layout>,
     /// Bits of an element in the slots, where pushes convert (isa/today.md 7.3).
     bits: Option<u64>,
+    /// Whether both vector cores have a part in every slot.
+    pub both: bool,
+    /// Whether what is popped is used where it lies in global memory, until the slot is freed.
+    pub in_place: bool,
 }
 
 impl FifoSlots {
@@ -47,7 +51,23 @@ impl FifoSlots {
         let bits = popped.filter(|_| fifo.epilogue.is_some()).map(|tile| tile.elem.bits().into());
         let popped = popped.map(|tile| tile.layout());
         let (base, offset) = (placement.slots_of(func, constants, fifo), fifo.offset(func));
-        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped, bits }
+        let both = fifo.split != 0 || profile == Profile::A2a3;
+        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped, bits, both, in_place: false }
+    }
+
+    /// Those of a pipe of a C++ program; it says where the tiles that it pops lie when it pops the first one.
+    pub fn of_calls(fifo: Fifo, profile: Profile, base: u64, both: bool) -> FifoSlots {
+        FifoSlots { fifo, profile, base, offset: 0, popped: None, bits: None, both, in_place: false }
+    }
+
+    /// Whether a pop copies a slot of global memory.
+    pub fn is_copied(&self) -> bool {
+        self.fifo.is_global(self.profile) && !self.in_place
+    }
+
+    /// Whether a pop frees its slot.
+    pub fn frees_at_pop(&self) -> bool {
+        self.fifo.frees_at_pop(self.profile) && !self.in_place
     }
 
     /// The slot of the how-manieth push or pop.
@@ -58,9 +78,7 @@ impl FifoSlots {
     /// The place of the tile of the n-th pop.
     pub fn place(&self, number: u64, tile: &Tile) -> u64 {
         match self.fifo.is_global(self.profile) {
-            true => {
-                self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes()))
-            }
+            true => self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes())),
             false => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
         }
     }

@@ -473,7 +473,8 @@ impl Check<'_> {
         };
         let pushes = tiles(&fifo.pushes, |op| op.operand(Role::Src).and_then(|o| o.arg.value()));
         let pops = tiles(&fifo.pops, popped);
-        let meet = |push: &Tile, pop: &Tile| rules::check_meet(self.profile, fifo.dir, fifo.split, push, pop, fifo.epilogue);
+        let meet =
+            |push: &Tile, pop: &Tile| rules::check_meet(self.profile, fifo.dir, fifo.split, push, pop, fifo.epilogue);
         let mut found = Vec::new();
         for (id, pop) in &pops {
             let all: Vec<_> = pushes.iter().map(|(_, push)| meet(push, pop)).collect();

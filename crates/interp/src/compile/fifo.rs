@@ -126,7 +126,13 @@ impl Compiler<'_> {
         if self.fifos.list[channel].entries {
             let slot = slot.ok_or_else(|| lacks(op, "a pipe with gm_slot_tensor"))?;
             let view = fifo::entry(op).and_then(|v| self.var(v).global());
-            return Ok(Some(CoreSyncOp::Entry(Entry { channel, part, slot, view, sub_block: self.role(op, Role::Number)? })));
+            return Ok(Some(CoreSyncOp::Entry(Entry {
+                channel,
+                part,
+                slot,
+                view,
+                sub_block: self.role(op, Role::Number)?,
+            })));
         }
         let global = slot.or_else(|| of_init(Role::Global).and_then(|v| self.var(v).global()));
         let cache = self.program.moves;

@@ -39,8 +39,7 @@ impl Exec<'_> {
         is_valid_set(op, Role::Src, valid)?;
         let [Some(rows), Some(cols)] = valid else { return Err(internal_error(LOST).into()) };
         let valid = [rows, cols];
-        if let Some(fault) =
-            fifo::check_push(
+        if let Some(fault) = fifo::check_push(
             self.cx.profile,
             channel.dir,
             channel.split,
@@ -98,10 +97,9 @@ impl Exec<'_> {
         let tile = self.engine.object(id)?.tile;
         let valid = self.popped_valid(pop, &tile)?;
         let first = pop.stages.get(pushed[0].number).map(|id| self.engine.object(*id)).transpose()?.map(|o| o.tile);
-        let fault =
-            first.filter(|_| channel.epilogue.is_none()).and_then(|first| {
-                fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile, None)
-            });
+        let fault = first
+            .filter(|_| channel.epilogue.is_none())
+            .and_then(|first| fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile, None));
         let halves = if channel.dir == Dir::V2c && channel.split != 0 { 2 } else { 1 };
         // A pop that leaves its extents open takes those of the pushed tile (isa/today.md 7.1).
         let is_open = tile.v_row.known().zip(tile.v_col.known()).is_none() && pop.valid.iter().all(Option::is_none);

@@ -46,7 +46,11 @@ impl Exec<'_> {
                 let mut fp = self.object_of(fp);
                 if let Some(wide) = wide {
                     let valid = self.engine.object(fp)?.valid.map(|v| v.unwrap_or(0));
-                    self.engine.put_tile(wide, Place { memory: MemoryId::POOL, at: channel.widened as usize }, valid)?;
+                    self.engine.put_tile(
+                        wide,
+                        Place { memory: MemoryId::POOL, at: channel.widened as usize },
+                        valid,
+                    )?;
                     let tiles = vec![(Role::Src, fp), (Role::Dst, wide)];
                     self.convert(push.cache + 1, Inst::new(Opcode::Tcvt, Form::Plain, self.engine.profile), tiles)?;
                     fp = wide;

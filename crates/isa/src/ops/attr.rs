@@ -3,9 +3,9 @@
 
 use super::Role;
 use crate::inst::{
-    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, PadWord, Phase,
-    PrintFormat, ScatterConflict,
-    Precision, QuantScaleAlg, QuantType, Relu, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag,
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, PadWord,
+    Phase, Precision, PrintFormat, QuantScaleAlg, QuantType, Relu, ScatterAtomic, ScatterConflict, ScatterOob, Space,
+    Split, StoreMode, ViewTag,
 };
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;

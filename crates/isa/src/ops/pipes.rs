@@ -37,13 +37,15 @@ const PIPE_PUSH: PipeText = PipeText { operands: &[(Role::Src, "tile", false), (
 const PIPE_POP: PipeText = PipeText { operands: &[(Role::Tile, "tile", false), (Role::Pipe, "pipe", false)], ..MOVES };
 /// A free may name the view whose slot it frees (isa/today.md 7.2).
 const FREE: PipeText = PipeText { operands: &[(Role::Global, "entry", true)], ..MOVES };
-const PIPE_FREE: PipeText = PipeText { operands: &[(Role::Global, "entry", true), (Role::Pipe, "pipe", false)], ..MOVES };
+const PIPE_FREE: PipeText =
+    PipeText { operands: &[(Role::Global, "entry", true), (Role::Pipe, "pipe", false)], ..MOVES };
 /// The parameter by which pushes quantize.
 const SCALAR: PipeText = PipeText { operands: &[(Role::Scalar, "scalar", false)], ..MOVES };
 const VECTOR: PipeText = PipeText { operands: &[(Role::Fp, "fp", false)], ..MOVES };
 /// Where views of slots go through a pipe.
 const ALLOC: PipeText = PipeText { has_result: true, ..MOVES };
-const PIPE_ALLOC: PipeText = PipeText { operands: &[(Role::Global, "entry", false), (Role::Pipe, "pipe", false)], ..MOVES };
+const PIPE_ALLOC: PipeText =
+    PipeText { operands: &[(Role::Global, "entry", false), (Role::Pipe, "pipe", false)], ..MOVES };
 
 /// The attributes of `initialize`: those of both forms, and those of the lower one.
 const OF_PIPE: &[AttrName] = &[

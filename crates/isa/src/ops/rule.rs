@@ -200,6 +200,7 @@ kinds! {
     ColsSpread "Has src the columns that a pattern spreads?";
     RowsSpread "Has src the rows that a pattern spreads?";
     Duplicate "Have two elements one index (warning)?";
+    Unsorted "Is a list that is merged not sorted (warning)?";
     StartNumber "Is the scalar an integer of dst's width?";
     DiagonalNumber "Is the scalar an integer or index?";
     WordNumbers "Are the scalars integers of 32 bits?";
@@ -300,6 +301,7 @@ impl RuleKind {
                 | RuleKind::SortTmpSize
                 | RuleKind::MergeTmpSize
                 | RuleKind::Duplicate
+                | RuleKind::Unsorted
                 | RuleKind::ContractPitch
                 | RuleKind::AccApart
                 | RuleKind::NoEffect

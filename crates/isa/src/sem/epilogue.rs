@@ -54,7 +54,7 @@ type Pairs = &'static [(Elem, &'static [Elem])];
 impl PushQuant {
     /// The types in the accumulator and in the popped tile, the parameter, and whether only a5 has it.
     const fn row(self) -> (Pairs, Option<PushParam>, bool) {
-        use Elem::{Bf16, F16, F32, F8e4m3, Hif8, I8, I32, U8};
+        use Elem::{Bf16, F8e4m3, F16, F32, Hif8, I8, I32, U8};
         const SCALAR: Option<PushParam> = Some(PushParam::Scalar);
         const VECTOR: Option<PushParam> = Some(PushParam::Vector);
         match self {
@@ -125,7 +125,8 @@ impl Epilogue {
     pub fn parse(text: &str) -> Result<Epilogue, String> {
         let body = text.strip_prefix("#pto.acc_push_epilogue<").or_else(|| text.strip_prefix("#pto<acc_push_epilogue"));
         let body = body.and_then(|body| body.trim().strip_suffix('>'));
-        let body = body.ok_or_else(|| "it is written #pto.acc_push_epilogue<layout = …, quant = …, relu = …>".to_string())?;
+        let body =
+            body.ok_or_else(|| "it is written #pto.acc_push_epilogue<layout = …, quant = …, relu = …>".to_string())?;
         let (mut layout, mut quant, mut relu) = (None, None, None);
         for entry in body.split(',') {
             let (key, word) = entry.split_once('=').ok_or_else(|| format!("`{}` is no entry of it", entry.trim()))?;

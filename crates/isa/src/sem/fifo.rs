@@ -96,8 +96,12 @@ impl Fifo {
     /// The direction, where it moves tiles in code of a kind of core.
     pub const fn dir(self, core: Core) -> Option<Dir> {
         match (self, core) {
-            (Fifo::Push(None) | Fifo::Alloc(None), Core::Cube) | (Fifo::Pop(None) | Fifo::Free(None), Core::Vector) => Some(Dir::C2v),
-            (Fifo::Push(None) | Fifo::Alloc(None), Core::Vector) | (Fifo::Pop(None) | Fifo::Free(None), Core::Cube) => Some(Dir::V2c),
+            (Fifo::Push(None) | Fifo::Alloc(None), Core::Cube) | (Fifo::Pop(None) | Fifo::Free(None), Core::Vector) => {
+                Some(Dir::C2v)
+            }
+            (Fifo::Push(None) | Fifo::Alloc(None), Core::Vector) | (Fifo::Pop(None) | Fifo::Free(None), Core::Cube) => {
+                Some(Dir::V2c)
+            }
             (Fifo::SetQuant, _) => Some(Dir::C2v),
             (Fifo::Push(dir) | Fifo::Alloc(dir) | Fifo::Pop(dir) | Fifo::Free(dir), _) => dir,
             _ => None,

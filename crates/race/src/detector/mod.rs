@@ -7,6 +7,7 @@
 //! on the bytes that the program accesses, not on the length of the run.
 
 mod access_history;
+mod calls;
 mod cells;
 mod channels;
 mod event;
@@ -17,6 +18,8 @@ mod shadow_memory;
 mod source_map;
 mod vector_clock;
 
+pub(crate) use calls::Calls;
+pub use calls::{CallDetector, CallFifo, CallFinding, CallSite, Called};
 pub use report::{BlockFindings, report};
 pub use shadow_memory::Space;
 pub use source_map::KernelText;
@@ -99,7 +102,7 @@ impl<const W: usize> Detector<W> {
         Detector {
             pipes: processes.iter().enumerate().map(pipes).collect(),
             memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),
-            lines: Lines::new(text.profile, processes.iter().map(|p| p.core).collect()),
+            lines: Lines::new(processes.iter().map(|p| p.core).collect()),
             variants: vec![Vec::new(); processes.len()],
             phased: Vec::new(),
             told: RunFindings::new(processes.len()),
@@ -256,9 +259,14 @@ impl<const W: usize> Detector<W> {
 
     /// The key of an instruction variant.
     pub fn learn(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, view: Option<Space>) {
+        let accesses = self.accesses(process, inst, view);
+        self.learn_accesses(process, variant, inst, accesses);
+    }
+
+    /// The same with the bytes that it touches.
+    fn learn_accesses(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, accesses: Vec<Access>) {
         let (site, number, age) = variant;
         let pipe = inst.pipe();
-        let accesses = self.accesses(process, inst, view);
         let is_nothing = accesses.is_empty() && !inst.makes_dst || inst.op.only_names(self.text.profile);
         let phased = if is_nothing { None } else { self.learn_phases(inst, pipe, &accesses) };
         let what = (!is_nothing).then(|| self.memory.number(accesses));
@@ -272,6 +280,22 @@ impl<const W: usize> Detector<W> {
             numbers.resize(number + 1, None);
         }
         numbers[number] = Some(Variant { age, pipe, what, reads, phased });
+    }
+
+    /// Whether a variant was learned.
+    fn is_known(&self, process: usize, (site, number, age): (usize, usize, u64)) -> bool {
+        let known = self.variants.get(process).and_then(|sites| sites.get(site)?.get(number).copied().flatten());
+        known.is_some_and(|known| known.age == age)
+    }
+
+    /// How many bytes from the start of its view on a variant touches (calls have one site).
+    fn reach(&self, process: usize, number: usize) -> u64 {
+        let known = self.variants.get(process).and_then(|sites| sites.first()?.get(number).copied().flatten());
+        let Some(known) = known else { return 0 };
+        let parts = known.phased.and_then(|n| self.phased.get(n as usize));
+        let parts = parts.map(|phased| phased.parts.iter().map(|part| part.1).collect::<SmallVec<[u32; 4]>>());
+        let whats = parts.unwrap_or_else(|| known.what.into_iter().collect());
+        whats.iter().map(|what| self.memory.reach(*what)).max().unwrap_or(0)
     }
 
     /// The bytes of an instruction, operand by operand.
@@ -320,7 +344,8 @@ impl<const W: usize> Detector<W> {
         ranges: &[(i64, i64)],
         (core, way): (u8, AccessKind),
     ) -> Option<Access> {
-        let place = tile.place?;
+        // The host's own memory is no memory of a core.
+        let place = tile.place.filter(|place| place.root != Root::Host)?;
         let core = self.memory_of(process, tile.tile.loc, core);
         let space = match place.root {
             Root::Memory(loc) => Space::Chip(loc, core),
@@ -513,7 +538,7 @@ impl<const W: usize> Detector<W> {
         let text = self.text.clone();
         let Some(Some(source_map::Move { part, fifo, pipe })) = text.moves.get(op.index()).copied() else { return };
         let Some(slots) = text.slots.get(fifo) else { return };
-        let (is_copied, frees_at_pop) = (slots.fifo.is_global(text.profile), slots.fifo.frees_at_pop(text.profile));
+        let (is_copied, frees_at_pop) = (slots.is_copied(), slots.frees_at_pop());
         if slots.fifo.entries {
             return self.entry(process, (op, turns), (part, fifo, pipe));
         }
@@ -566,7 +591,12 @@ impl<const W: usize> Detector<W> {
     }
 
     /// An operation on the views of slots (isa/today.md 7.2).
-    fn entry(&mut self, process: usize, at: (OpId, Turn<'_>), (part, fifo, pipe): (FifoRole, tessera_ir::FifoId, Pipe)) {
+    fn entry(
+        &mut self,
+        process: usize,
+        at: (OpId, Turn<'_>),
+        (part, fifo, pipe): (FifoRole, tessera_ir::FifoId, Pipe),
+    ) {
         if matches!(part, FifoRole::Push(_)) && self.core(process) == Core::Cube {
             self.inner(process, at, (Pipe::Fix, Pipe::Mte3));
         }
@@ -576,6 +606,24 @@ impl<const W: usize> Detector<W> {
             FifoRole::Push(_) => self.send(process, point, pipe, Line::Ready(fifo)),
             FifoRole::Pop(_) => self.receive(process, point, pipe, Line::Ready(fifo)),
             _ => self.send(process, point, pipe, Line::Free(fifo)),
+        }
+    }
+
+    /// An event is recorded on a pipe, or a pipe waits for it.
+    fn event(&mut self, process: usize, op: OpId, (pipe, number): (Pipe, i64), records: bool) {
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let (flag, point) = (pipes.core_flag(number), pipes.point(op, &[]));
+        let act = if records { pipes.set(pipe, flag, &point, None) } else { pipes.wait(pipe, flag, &point) };
+        self.next(process, point, act);
+    }
+
+    /// A slot is allocated, to be filled by other instructions, or is filled by them.
+    fn slot(&mut self, process: usize, op: OpId, (fifo, pipe): (usize, Pipe), fills: bool) {
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let point = pipes.point(op, &[]);
+        match fills {
+            true => self.send(process, point, pipe, Line::Ready(fifo)),
+            false => self.receive(process, point, pipe, Line::Free(fifo)),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use super::{AnalysisInput, Core, Object, PathWalk};
 use crate::fifo_slots::{FifoSlots, SlotPlace};
-use crate::linear_expr::LinearExpr;
 use crate::footprint::{Ranges, rect_ranges};
+use crate::linear_expr::LinearExpr;
 use crate::trace::{Access, Kind, Line, Place, Root};
 use smallvec::SmallVec;
 use tessera_absint::{Analysis, Ext, Origin, Val};
@@ -125,7 +125,9 @@ impl<'a> PathWalk<'a> {
         let elements = view.dims.iter().try_fold(1u64, |n, dim| n.checked_mul(known(dim)?));
         let is_half = elements.map(|n| view.elem.bytes_of(n).saturating_mul(2)) == Some(slots.fifo.slot_size);
         let axis = view.dims.len().checked_sub(if slots.fifo.split == 1 { 2 } else { 1 });
-        if let (Core::Vector(1), Some(axis), true) = (self.subject.core, axis.filter(|_| slots.fifo.split != 0), is_half) {
+        if let (Core::Vector(1), Some(axis), true) =
+            (self.subject.core, axis.filter(|_| slots.fifo.split != 0), is_half)
+        {
             let by = view.dims.get(axis).and_then(&known).zip(view.strides.get(axis).and_then(known));
             let bits = by.and_then(|(extent, stride)| extent.checked_mul(stride)?.checked_mul(view.elem.bits().into()));
             view.place.at = match bits.and_then(|bits| i64::try_from(bits).ok()) {

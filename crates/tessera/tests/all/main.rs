@@ -9,5 +9,6 @@ mod kernels;
 mod micro;
 mod printed;
 mod program;
+mod strips;
 mod timeline;
 mod unroll;

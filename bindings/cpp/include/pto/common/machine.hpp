@@ -3,6 +3,7 @@
 #ifndef PTO_COMMON_MACHINE_HPP
 #define PTO_COMMON_MACHINE_HPP
 
+#include <pto/common/cpu_stub.hpp>
 #include <pto/common/error.hpp>
 #include <pto/common/profile.hpp>
 #include <pto/common/type.hpp>
@@ -37,6 +38,7 @@ public:
     // Begins anew on a profile; memories stay where they are, and automatic storage of before is gone.
     void Restart(Profile profile)
     {
+        EndJudgedKernel();
         if (Done(tessera_machine_reset(handle_, static_cast<uint32_t>(profile)))) {
             profile_ = profile;
             ++age_;

@@ -64,7 +64,9 @@ impl<'a> Check<'a> {
         match (carried, has_entries) {
             (Some(_), false) => {
                 let what = format!("{name} hands on the view of a slot, and the pipe has no gm_slot_tensor of its own");
-                Some(Fault::new("fifo-init", what).help("initialize both ends with gm_slot_tensor and without a buffer"))
+                Some(
+                    Fault::new("fifo-init", what).help("initialize both ends with gm_slot_tensor and without a buffer"),
+                )
             }
             (None, true) if !matches!(part, Part::Free(_)) => {
                 let what = format!("{name} moves a tile, and views of slots go through the pipe");
@@ -173,7 +175,9 @@ impl<'a> Check<'a> {
                 _ => None,
             },
             Part::Push(_) => match last {
-                Some(None) => refuse("a slot is pushed, and none was allocated".into(), "allocate it with talloc first"),
+                Some(None) => {
+                    refuse("a slot is pushed, and none was allocated".into(), "allocate it with talloc first")
+                }
                 Some(old) if old != view => {
                     let (old, new) = (old.map(name).unwrap_or_default(), view.map(name).unwrap_or_default());
                     refuse(format!("%{new} is pushed, and %{old} was allocated last"), "push what was allocated last")
