@@ -29,7 +29,7 @@ pub trait Tiles<'a>: Analysis<'a> {
             Text::Extents(axes) => self.valid_extents(op, axes),
             Text::Attributes | Text::Value => self.configure(op, opcode),
             Text::Print | Text::Ignored | Text::AsWritten | Text::Hint(_) | Text::Meet => {}
-            Text::Number | Text::Pipe(_) => self.set_unknown(op),
+            Text::Number | Text::Pipe(_) | Text::Comm(_) => self.set_unknown(op),
             Text::LoadScalar | Text::StoreScalar | Text::Forms | Text::Subset | Text::Slot => return false,
         }
         true

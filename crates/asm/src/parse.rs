@@ -6,6 +6,7 @@
 mod arith;
 mod attr;
 mod attr_typed;
+mod comm;
 mod cursor;
 mod flow;
 mod form;

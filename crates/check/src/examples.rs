@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 /// The files of `tests/rules`.
 pub const FILES: &[&str] = &[
     include_str!("../tests/rules/alive.pto"),
+    include_str!("../tests/rules/comm.pto"),
     include_str!("../tests/rules/compute.pto"),
     include_str!("../tests/rules/conversion.pto"),
     include_str!("../tests/rules/cores.pto"),

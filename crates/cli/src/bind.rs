@@ -15,8 +15,38 @@ pub struct Bound<T> {
     pub name: String,
     /// Core 1's copy is meant.
     pub core1: bool,
+    /// The rank that is meant, where several run.
+    pub of: Of,
     /// The file or value.
     pub to: T,
+}
+
+/// The ranks that a name is about (isa/comm.md 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Of {
+    /// All of them.
+    #[default]
+    All,
+    /// `NAME@2`.
+    Rank(u32),
+    /// `NAME@`: one array, whose first axis is the rank.
+    Stack,
+}
+
+impl<T> Bound<T> {
+    /// The name without its rank.
+    pub fn bare(&self) -> &str {
+        ranked(&self.name).0
+    }
+}
+
+/// A name, and the rank behind its `@`.
+pub fn ranked(name: &str) -> (&str, Of) {
+    match name.rsplit_once('@') {
+        Some((name, "")) => (name, Of::Stack),
+        Some((name, rank)) => rank.parse().map_or((name, Of::All), |rank| (name, Of::Rank(rank))),
+        None => (name, Of::All),
+    }
 }
 
 /// `NAME`, `%NAME` or `NAME@1`.
@@ -29,7 +59,7 @@ pub fn name(text: &str) -> Result<Bound<()>, String> {
     if name.is_empty() {
         return Err(format!("'{text}' is no name"));
     }
-    Ok(Bound { name: name.to_string(), core1, to: () })
+    Ok(Bound { name: name.to_string(), core1, of: ranked(bare).1, to: () })
 }
 
 fn split<'a>(text: &'a str, what: &str) -> Result<(Bound<()>, &'a str), String> {
@@ -40,8 +70,8 @@ fn split<'a>(text: &'a str, what: &str) -> Result<(Bound<()>, &'a str), String> 
 
 /// `NAME=FILE`.
 pub fn file(text: &str) -> Result<Bound<PathBuf>, String> {
-    let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
-    Ok(Bound { name, core1, to: to.into() })
+    let (Bound { name, core1, of, .. }, to) = split(text, "FILE")?;
+    Ok(Bound { name, core1, of, to: to.into() })
 }
 
 /// The input of an argument.
@@ -55,14 +85,14 @@ pub enum Give {
 
 /// `NAME=FILE`, `NAME=FILE:cast`, `NAME=random[:SEED]`, `iota`, `zeros`, `ones` or `value:V`.
 pub fn give(text: &str) -> Result<Bound<Give>, String> {
-    let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
+    let (Bound { name, core1, of, .. }, to) = split(text, "FILE")?;
     let fill = Fill::parse(to).map_err(|error| words::sentence(&error))?;
     let to = match (fill, to.strip_suffix(":cast")) {
         (Some(fill), _) => Give::Fill(fill),
         (None, Some(file)) => Give::File(file.into(), true),
         (None, None) => Give::File(to.into(), false),
     };
-    Ok(Bound { name, core1, to })
+    Ok(Bound { name, core1, of, to })
 }
 
 /// The file of an array, and the type to convert it to, if it is not its own.
@@ -76,10 +106,10 @@ pub struct Take {
 
 /// `NAME=FILE`, or `NAME=FILE:f32`.
 pub fn take(text: &str) -> Result<Bound<Take>, String> {
-    let (Bound { name, core1, .. }, to) = split(text, "FILE")?;
+    let (Bound { name, core1, of, .. }, to) = split(text, "FILE")?;
     let cast = to.rsplit_once(':').and_then(|(file, ty)| Some((file, Float::parse(ty)?)));
     let (file, as_float) = cast.map_or((to, None), |(file, ty)| (file, Some(ty)));
-    Ok(Bound { name, core1, to: Take { file: file.into(), as_float } })
+    Ok(Bound { name, core1, of, to: Take { file: file.into(), as_float } })
 }
 
 impl AsRef<Path> for Take {
@@ -98,35 +128,40 @@ pub fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
 
 /// `NAME=VALUE`, `NAME.valid=R,C`, `NAME.strides=S,T` or `NAME.offset=N` (isa/structure.md 3).
 pub fn setting(text: &str) -> Result<Bound<Setting>, String> {
-    let (Bound { name, core1, .. }, to) = split(text, "VALUE")?;
+    let (Bound { name, core1, of, .. }, to) = split(text, "VALUE")?;
     let numbers = |of: &str| {
         let all: Option<Vec<i64>> = to.split([',', 'x']).map(|n| n.trim().parse().ok()).collect();
         all.ok_or_else(|| format!("'{text}' is not NAME.{of}, such as x.valid=16,32, x.strides=64,1 or x.offset=0"))
     };
-    let of = |suffix: &str| name.strip_suffix(suffix).filter(|bare| !bare.is_empty()).map(str::to_string);
-    let (name, setting) = if let Some(tile) = of(".valid") {
+    let ending = |suffix: &str| name.strip_suffix(suffix).filter(|bare| !bare.is_empty()).map(str::to_string);
+    let (name, setting) = if let Some(tile) = ending(".valid") {
         let pair = numbers("valid=R,C")?.iter().map(|n| u64::try_from(*n).ok()).collect::<Option<Vec<_>>>();
         let valid = pair.and_then(|p| <[u64; 2]>::try_from(p).ok());
         (tile, Setting::Valid(valid.ok_or_else(|| format!("'{to}' is no region of ROWS,COLUMNS"))?))
-    } else if let Some(memref) = of(".strides") {
+    } else if let Some(memref) = ending(".strides") {
         (memref, Setting::Strides(numbers("strides=S,T")?))
-    } else if let Some(memref) = of(".offset") {
+    } else if let Some(memref) = ending(".offset") {
         let offset = to.parse().map_err(|_| format!("'{to}' is no offset"))?;
         (memref, Setting::Offset(offset))
     } else {
-        return value(text).map(|Bound { name, core1, to }| Bound { name, core1, to: Setting::Value(to) });
+        let setting = match to {
+            "rank" => Setting::Rank,
+            "ranks" => Setting::Ranks,
+            _ => Setting::Value(number(to).ok_or_else(|| format!("'{to}' is no number"))?),
+        };
+        (name, setting)
     };
-    Ok(Bound { name, core1, to: setting })
+    Ok(Bound { name, core1, of, to: setting })
 }
 
 /// `NAME=VALUE`: an integer, a float, `true` or `false`; `0x…` are the bits of a float, as MLIR writes them.
 pub fn value(text: &str) -> Result<Bound<Literal>, String> {
-    let (Bound { name, core1, .. }, to) = split(text, "VALUE")?;
+    let (Bound { name, core1, of, .. }, to) = split(text, "VALUE")?;
     let number = number(to).ok_or_else(|| format!("'{to}' is no number"))?;
     if core1 {
         return Err(format!("'{name}@1': a scalar has no copy on core 1"));
     }
-    Ok(Bound { name, core1, to: number })
+    Ok(Bound { name, core1, of, to: number })
 }
 
 fn number(text: &str) -> Option<Literal> {

@@ -385,7 +385,7 @@ impl Emitter<'_> {
             Kind::Quant | Kind::Fill => self.scalar(op, role),
             // An optional operand and shared exponents are pointers in intrinsics written by hand (cpp.md 6.6).
             Kind::Tile if form.by_hand && is_pointer(role) => Ok(format!("&{}", self.tile(op, role)?)),
-            Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => self.tile(op, role),
+            Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe | Kind::Async => self.tile(op, role),
         };
         order.iter().copied().filter(given).map(argument).collect()
     }

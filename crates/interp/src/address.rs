@@ -20,13 +20,18 @@ impl Exec<'_> {
                 // Beyond every array where the number of the element does not fit.
                 let at = i128::from(self.int(Int::Slot(slot))) * 8 / i128::from(elem.bits());
                 let at = i64::try_from(at).unwrap_or(i64::MAX);
-                Global { elem, offset: at, ..Global::default() }
+                let mut made = Global { elem, offset: at, ..Global::default() };
+                if let Some(rank) = self.cx.rank {
+                    rank.space.rebase(rank.number, &mut made);
+                }
+                made
             }
             (Var::Global(global), None) => {
                 let pointer = self.global(global);
                 let bits = pointer.offset.saturating_mul(i64::from(pointer.elem.bits()));
+                let base = self.cx.rank.map_or(0, |rank| rank.space.base_of(pointer));
                 if let Var::Int(to) = address.to {
-                    self.set(to, bits / 8);
+                    self.set(to, base.wrapping_add(bits / 8));
                 }
                 return Ok(());
             }

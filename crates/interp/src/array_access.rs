@@ -88,6 +88,10 @@ impl PointerUses {
                         self.flows.extend(entry.view.map(|view| (entry.slot, view)));
                     }
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
+                    CoreSyncOp::Comm(comm) => {
+                        let views = comm.views.iter().map(|(_, slot)| (*slot, ArrayAccess::READS_AND_WRITES));
+                        self.touches.extend(views)
+                    }
                     CoreSyncOp::Meet(meeting) => {
                         let word = meeting.word.as_ref();
                         self.touches.extend(word.map(|(access, _)| (access.pointer, ArrayAccess::READS_AND_WRITES)))

@@ -24,8 +24,31 @@ use tessera_kernels::{Failure, MemoryId, failure};
 pub(super) struct Buffer {
     pub value: ValueId,
     pub memory: Memory,
-    dims: Vec<u64>,
+    pub dims: Vec<u64>,
     pub grows: bool,
+}
+
+/// An argument of global memory, and where its buffer lies.
+pub(super) struct ArgBuffer {
+    pub value: ValueId,
+    pub memory: MemoryId,
+    /// The first byte in the memory.
+    pub byte: u64,
+    pub dims: Vec<u64>,
+    pub grows: bool,
+}
+
+impl ArgBuffer {
+    /// Each argument in a memory of its own, in this order.
+    pub fn of(buffers: &[Buffer]) -> impl Iterator<Item = ArgBuffer> {
+        (0..).zip(buffers).map(|(k, buffer)| ArgBuffer {
+            value: buffer.value,
+            memory: MemoryId::buffer(k),
+            byte: 0,
+            dims: buffer.dims.clone(),
+            grows: buffer.grows,
+        })
+    }
 }
 
 /// The result of one block.
@@ -33,9 +56,9 @@ pub(super) struct Buffer {
 pub(super) struct BlockResult {
     pub failure: Option<Failure>,
     pub warnings: Vec<Diagnostic>,
-    tiles: Vec<TileOutput>,
-    printed: Vec<Printed>,
-    trace: Vec<TraceLine>,
+    pub tiles: Vec<TileOutput>,
+    pub printed: Vec<Printed>,
+    pub trace: Vec<TraceLine>,
     recorded: Option<Recorded>,
 }
 
@@ -47,6 +70,9 @@ impl BlockResult {
 
 /// Runs a program, its blocks on `threads` threads at most.
 pub fn run(mut run: Run<'_>, threads: usize) -> Result<Outcome, Failure> {
+    if super::ranks::communicates(run.func) {
+        return super::ranks::run_alone(run);
+    }
     let processes = Process::all(run.func);
     let compiled =
         |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, run.observe.is_some());
@@ -97,6 +123,7 @@ pub(super) fn contexts<'a>(
         progress,
         buffers,
         merge: None,
+        rank: None,
     };
     processes.iter().zip(programs).map(context).collect()
 }
@@ -237,15 +264,16 @@ pub(super) fn buffers(run: &mut Run<'_>) -> Vec<Buffer> {
 }
 
 /// Binds arguments and inputs.
-pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, buffers: &[Buffer]) -> Result<(), Failure> {
-    for (k, buffer) in buffers.iter().enumerate() {
-        let memory = MemoryId::buffer(k as u32);
-        let ty = run.module.types.get(run.func.value(buffer.value).ty);
-        let global = super::global::global_argument(ty, memory, &buffer.dims, buffer.grows);
-        let (Var::Global(slot), Some(global)) = (exec.cx.program.vars[buffer.value.index()], global) else {
-            return Err(Diagnostic::internal(run.func.value(buffer.value).span, "a buffer has no pointer to it"));
+pub(super) fn set_up(run: &Run<'_>, exec: &mut Exec<'_>, args: &[ArgBuffer]) -> Result<(), Failure> {
+    for arg in args {
+        let ty = run.module.types.get(run.func.value(arg.value).ty);
+        let global = super::global::global_argument(ty, arg.memory, &arg.dims, arg.grows);
+        let (Var::Global(slot), Some(global)) = (exec.cx.program.vars[arg.value.index()], global) else {
+            return Err(Diagnostic::internal(run.func.value(arg.value).span, "a buffer has no pointer to it"));
         };
-        exec.globals[slot.index()] = strided(run, buffer.value, global);
+        let mut global = strided(run, arg.value, global);
+        global.offset += (arg.byte * 8 / u64::from(global.elem.bits())) as i64;
+        exec.globals[slot.index()] = global;
     }
     exec.engine.reserve(MemoryId::POOL, exec.cx.program.pool)?;
     for (object, address) in &exec.cx.program.bound {
@@ -326,7 +354,7 @@ fn give_tile(exec: &mut Exec<'_>, slot: TileSlot, rows: u64, cols: u64, elements
 }
 
 /// A scalar argument that is used has a value.
-fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
+pub(super) fn scalars_are_bound(run: &Run<'_>) -> Result<(), Failure> {
     let is_scalar = |v: &ValueId| matches!(run.module.types.get(run.func.value(*v).ty), Type::Scalar(_));
     let is_free = |v: &ValueId| !run.inputs.iter().any(|(bound, _)| bound == v);
     let is_used = |v: &ValueId| run.func.ops.iter().any(|op| op.values().any(|used| used == *v));

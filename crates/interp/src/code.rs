@@ -9,7 +9,7 @@ use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
 use tessera_isa::ops::{Bind, Opcode, Role};
-use tessera_isa::sem::{Dir, Epilogue, Fifo as Part};
+use tessera_isa::sem::{Comm, Dir, Epilogue, Fifo as Part};
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
@@ -315,6 +315,25 @@ pub enum CoreSyncOp {
     Take { id: Int, crosses: bool, is_wide: bool },
     // `syncall`.
     Meet(Meeting),
+    // An operation between ranks.
+    Comm(Box<CommOp>),
+}
+
+/// An operation between ranks, with its operands by role.
+#[derive(Debug)]
+pub struct CommOp {
+    pub opcode: Opcode,
+    pub comm: Comm,
+    pub attrs: Attrs,
+    /// Views: destination, source, signal; then the members of a group.
+    pub views: SmallVec<[(Role, GlobalSlot); 4]>,
+    pub tiles: SmallVec<[TileSlot; 2]>,
+    /// The value of a notification or comparison.
+    pub value: Option<Int>,
+    /// The session, and the event, of a transfer that runs on.
+    pub session: Option<Int>,
+    pub event: Option<Int>,
+    pub result: Option<IntSlot>,
 }
 
 /// A meeting of cores, with the word that counts them and how many take part, where they are given.
@@ -572,6 +591,8 @@ impl Program {
                 Var::Tile(TileSlot(next(&mut self.tiles)))
             }
             Type::Ptr(..) | Type::View(_) | Type::Memref(_) => Var::Global(GlobalSlot(next(&mut self.globals))),
+            // A session or an event is its number in the process.
+            Type::Opaque(name) if name.starts_with("!pto.async_") => Var::Int(IntSlot(next(&mut self.ints))),
             Type::Event => Var::Nothing,
             Type::Opaque(_) => match ty.stack_slots().map(|slots| slots.count()) {
                 // After the elements, a slot for each says whether it is defined.

@@ -1,5 +1,6 @@
 //! From an inlined function to [`Program`]: values become slots, tiles become objects.
 
+mod comm;
 mod fifo;
 mod instruction;
 mod micro;

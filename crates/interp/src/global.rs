@@ -73,6 +73,9 @@ impl Exec<'_> {
         if is_pointer {
             (moved.dims, moved.strides) = (SmallVec::new(), SmallVec::new());
         }
+        if let Some(rank) = self.cx.rank {
+            rank.space.rebase(rank.number, &mut moved);
+        }
         self.globals[dst.index()] = moved;
         Ok(())
     }

@@ -114,7 +114,7 @@ fn advance(all: &mut [Cores<'_>], results: &mut [Result<bool, Failure>], threads
 
 /// Completes each meeting to which all cores of a kind have come: each core gets its token. Returns whether there was
 /// one.
-fn meet(all: &mut [Cores<'_>]) -> bool {
+pub(super) fn meet(all: &mut [Cores<'_>]) -> bool {
     let mut any = false;
     for kind in 0..2 {
         for id in 0..16 {

@@ -25,13 +25,15 @@ mod objects;
 mod observe;
 mod output;
 mod provenance;
+mod ranks;
 mod record;
 mod report;
 mod step;
 mod symbolic_run;
 
 pub use micro_order::Bytes;
-pub use observe::{Moment, Moved, Observe, Observer, Space, Variant};
+pub use observe::{Communicated, Moment, Move, Moved, Moves, Observe, Observer, SignalWord, Space, TouchKind, Variant};
+pub use ranks::{RankOutput, Ranks, RanksOutcome, Window, communicates, run_ranks};
 pub use record::{Recorded, Step, Stored};
 pub use symbolic_run::run as watch;
 pub use tessera_exec::engine::TileData;

@@ -150,6 +150,7 @@ impl<'a> Liveness<'a> {
                         }
                     }
                     CoreSyncOp::Pop(pop) => lose(self, pop.to),
+                    CoreSyncOp::Comm(comm) => comm.tiles.iter().for_each(|tile| lose(self, *tile)),
                     CoreSyncOp::Free { .. }
                     | CoreSyncOp::Entry(_)
                     | CoreSyncOp::Give { .. }

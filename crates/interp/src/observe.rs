@@ -6,7 +6,7 @@ use super::micro_order::Bytes;
 use super::step::Exec;
 use tessera_exec::engine::{Global, TileId};
 use tessera_ir::{Op, OpId, ValueId};
-use tessera_isa::inst::{Inst, TileArg};
+use tessera_isa::inst::{Inst, TileArg, WaitCmp};
 use tessera_isa::ops::{Pipe, Role};
 use tessera_isa::tile::Loc;
 use tessera_kernels::{Failure, MemoryId};
@@ -22,6 +22,8 @@ pub enum Space {
     Pool(u8),
     /// The buffer behind an argument.
     Buffer(ValueId),
+    /// A buffer of all ranks, by number.
+    Shared(u32),
 }
 
 /// The process and the operation of an event, and the iterations of the loops around it, the innermost last.
@@ -53,6 +55,51 @@ pub struct Moved {
     pub global: Option<(Space, u64)>,
 }
 
+/// Bytes that an operation between ranks touches.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    pub memory: MemoryId,
+    pub from: u64,
+    pub to: u64,
+    pub kind: TouchKind,
+}
+
+/// What is done with bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TouchKind {
+    Reads,
+    Writes,
+    /// Adds atomically.
+    Adds,
+}
+
+/// The bytes that a pipe touches.
+#[derive(Clone, Debug)]
+pub struct Moves {
+    pub pipe: Pipe,
+    pub list: Vec<Move>,
+}
+
+/// A word of a signal, and its contents before the operation.
+#[derive(Clone, Copy, Debug)]
+pub struct SignalWord {
+    pub memory: MemoryId,
+    pub byte: u64,
+    pub before: i32,
+}
+
+/// An operation between ranks, with the place of signal operations in the order of the run.
+#[derive(Clone, Copy, Debug)]
+pub enum Communicated<'a> {
+    Moves { phases: &'a [Moves] },
+    Notify { words: &'a [SignalWord], sets: bool, value: i32, order: u64 },
+    // A wait that is over, or a test that is true.
+    Wait { words: &'a [SignalWord], cmp: WaitCmp, value: i32, order: u64 },
+    // A copy that runs on begins, or copies are done.
+    Start { moves: &'a Moves, number: u64 },
+    Done { numbers: &'a [u64] },
+}
+
 /// The observer of one block.
 pub trait Observer {
     /// An instruction is issued, whose view starts at this byte. Returns whether its variant is known.
@@ -73,6 +120,8 @@ pub trait Observer {
     fn ordered(&mut self, at: Moment<'_>, id: Option<i64>);
     /// A push, a pop or a free.
     fn moved(&mut self, at: Moment<'_>, moved: Moved);
+    /// An operation between ranks; memories are named by `space`.
+    fn communicated(&mut self, at: Moment<'_>, what: Communicated<'_>, space: &dyn Fn(MemoryId) -> Option<Space>);
     /// A loop ended after this number of rounds.
     fn looped(&mut self, process: usize, at: OpId, rounds: u64);
     /// The block ended as it should.
@@ -110,6 +159,9 @@ impl Exec<'_> {
             return Some(Space::Pool(core));
         }
         let buffer = memory.index().checked_sub(MemoryId::buffer(0).index());
+        if let (Some(n), Some(_)) = (buffer, self.cx.rank) {
+            return Some(Space::Shared(n as u32));
+        }
         match buffer.and_then(|n| self.cx.buffers.get(n)) {
             Some(value) => Some(Space::Buffer(*value)),
             None => Loc::ALL.get(base.index()).map(|loc| Space::Chip(*loc, core)),
@@ -185,6 +237,10 @@ impl Exec<'_> {
                 observer.printed(moment, &this.engine.arg(object, Role::Tile));
             }
         });
+    }
+
+    pub fn observe_communicated(&mut self, op: OpId, what: Communicated<'_>) {
+        self.tell_of(op, |observer, moment, this| observer.communicated(moment, what, &|memory| this.space(memory)));
     }
 
     pub fn observe_order(&mut self, op: OpId, id: Option<i64>) {

@@ -7,6 +7,7 @@ use super::code::*;
 use super::cores::{Links, Process, Wait};
 use super::micro::{MicroState, MicroValue};
 use super::micro_order::ScopeLog;
+use super::ranks::{Rank, RanksState, SignalState};
 use super::record::Recorder;
 use super::report::Warnings;
 use super::{Limits, Observer, Printed, Progress, TraceLine};
@@ -39,6 +40,8 @@ pub struct Context<'a> {
     pub buffers: &'a [ValueId],
     /// The merge of the writes of blocks on several threads.
     pub merge: Option<&'a BlockMerge>,
+    /// The rank, where several run or could.
+    pub rank: Option<Rank<'a>>,
 }
 
 impl Context<'_> {
@@ -83,13 +86,17 @@ pub struct Exec<'a> {
     pub depth: usize,
     /// The state that the cores of the block share; the running core has it.
     pub links: Option<Box<Links>>,
+    /// The state of all ranks; the running process has it.
+    pub ranks: Option<Box<RanksState>>,
+    /// What it waits for, or asked for last, and the copies that it started.
+    pub signals: SignalState,
     /// The operation at which it waits, and the reason.
     pub waits: Option<(OpId, Wait)>,
     /// The way back to where it waits: places in lists of operations, the outermost last.
     resume: Vec<u64>,
     /// The number of instructions issued before the block began.
     pub began: u64,
-    steps: u64,
+    pub steps: u64,
     /// The steps that were reported to `progress`.
     told: u64,
     /// The number of steps at which the limit is checked again.
@@ -128,6 +135,8 @@ impl<'a> Exec<'a> {
             turns: Vec::new(),
             depth: 0,
             links: None,
+            ranks: None,
+            signals: SignalState::default(),
             waits: None,
             resume: Vec::new(),
             began: 0,
@@ -158,6 +167,7 @@ impl<'a> Exec<'a> {
         self.observer = None;
         self.turns.clear();
         self.links = None;
+        self.signals = SignalState::default();
         for (object, info) in program.objects.iter().enumerate().filter(|(_, info)| info.is_own) {
             if let Some(slot) = program.tile(info.value) {
                 self.set_tile(slot, TileId::new(object));
@@ -173,6 +183,9 @@ impl<'a> Exec<'a> {
             let mut stop = stop;
             if self.cx.process.is_mixed {
                 stop = stop.noted(|| format!("on {}", self.cx.process.name()));
+            }
+            if let Some(rank) = self.cx.rank.filter(|rank| rank.count > 1) {
+                stop = stop.noted(|| format!("on rank {} of {}", rank.number, rank.count));
             }
             if self.cx.blocks > 1 {
                 stop = stop.noted(|| format!("in block {} of {}", self.block, self.cx.blocks));

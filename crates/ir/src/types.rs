@@ -129,6 +129,7 @@ impl Type {
             (_, Kind::Quant) => matches!(self, Type::Scalar(ScalarType::Index | ScalarType::Int(64, _))),
             (_, Kind::Fill) => matches!(self, Type::Scalar(_)),
             (_, Kind::Pipe) => matches!(self, Type::Opaque(name) if &**name == "!pto.pipe"),
+            (_, Kind::Async) => matches!(self, Type::Opaque(name) if name.starts_with("!pto.async_")),
             (_, Kind::Counts) => matches!(self, Type::Vector(4, ScalarType::Int(16, _))),
         }
     }

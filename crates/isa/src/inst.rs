@@ -99,6 +99,26 @@ words! {
         None = "atomic_none", "AtomicNone", "It replaces it.";
         Add = "atomic_add", "AtomicAdd", "It adds.";
     }
+    /// What a notification does to the words of a signal (isa/comm.md 3).
+    NotifyOp {
+        Add = "atomic_add", "AtomicAdd", "It adds.";
+        Set = "set", "Set", "It replaces them.";
+    }
+    /// How the words of a signal are compared (isa/comm.md 3).
+    WaitCmp {
+        Eq = "eq", "EQ", "Equal.";
+        Ne = "ne", "NE", "Not equal.";
+        Gt = "gt", "GT", "Greater.";
+        Ge = "ge", "GE", "Greater or equal.";
+        Lt = "lt", "LT", "Less.";
+        Le = "le", "LE", "Less or equal.";
+    }
+    /// How the views of ranks are combined (isa/comm.md 3).
+    ReduceOp {
+        Sum = "sum", "Sum", "The sum.";
+        Max = "max", "Max", "The maximum.";
+        Min = "min", "Min", "The minimum.";
+    }
     /// What MGATHER does with an index beyond the table (isa/memory.md 5).
     GatherOob {
         Undefined = "undefined", "Undefined", "It is an error.";

@@ -100,6 +100,11 @@ impl Fill {
         }
     }
 
+    /// The fill of a rank's argument: without a seed, each rank has contents of its own.
+    pub(crate) fn of_rank(self, argument: u64, rank: u32) -> Fill {
+        if rank == 0 { self } else { self.seeded(argument | u64::from(rank) << 32) }
+    }
+
     /// An array of these extents, counted in elements.
     pub fn array(self, elem: Elem, shape: &[u64]) -> Result<Array> {
         let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).filter(|n| elem.bytes_of(*n) <= MOST);

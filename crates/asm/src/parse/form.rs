@@ -220,6 +220,7 @@ impl Parser<'_> {
             Kind::Fill => "a scalar",
             Kind::Counts => "a vector<4xi16>",
             Kind::Pipe => "a pipe",
+            Kind::Async => "a session or an event of asynchronous transfers",
         };
         if self.raw_type(raw).is_some_and(|id| self.module.types.get(id).slots().is_some()) {
             let text =

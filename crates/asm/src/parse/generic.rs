@@ -308,7 +308,7 @@ impl Parser<'_> {
     fn generic_special(&mut self, results: &Results, op: Opcode, mut g: Generic) -> Res<()> {
         let segments = g.take("operandSegmentSizes").map(|e| e.value);
         let roles: SmallVec<[Role; 8]> = match op.info().text {
-            Text::Alloc => match segments {
+            Text::Alloc => match &segments {
                 Some(Attr::List(list)) => {
                     let counts = list.iter().filter_map(|a| if let Attr::Int(n, _) = a { Some(*n) } else { None });
                     let all = [Role::Addr, Role::ValidRow, Role::ValidCol].into_iter().zip(counts);
@@ -340,6 +340,13 @@ impl Parser<'_> {
         };
         let mut draft = Draft::default();
         let roles = match op.info().text {
+            Text::Comm(text) => {
+                let operands = std::mem::take(&mut g.operands);
+                let counts = super::comm::counts(segments.as_ref(), text.parts.len());
+                let roles = self.comm_roles(op, text, &operands, &counts)?;
+                g.operands = operands;
+                roles.into_iter().collect()
+            }
             Text::Pipe(text) => {
                 self.pipe_roles(&mut draft, op, text, g.operands.clone(), &[])?;
                 std::mem::take(&mut draft.operands).into_iter().map(|(role, _)| role).collect()

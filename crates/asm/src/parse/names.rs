@@ -312,7 +312,7 @@ impl Parser<'_> {
             Kind::Index => Some(self.common.index),
             Kind::Quant => Some(self.common.i64),
             Kind::Fill => elem.map(|e| self.module.types.intern(Type::Scalar(ScalarType::of(e)))),
-            Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe => None,
+            Kind::Tile | Kind::Conv | Kind::Counts | Kind::Pipe | Kind::Async => None,
         }
     }
 }

@@ -110,6 +110,7 @@ impl Parser<'_> {
             }
             Text::Pipe(text) => self.pipe_text(&mut draft, results, opcode, text)?,
             Text::Meet => self.meeting(&mut draft)?,
+            Text::Comm(text) => self.between_ranks(&mut draft, results, opcode, text)?,
             Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
             // `pto.trap "sentence"` (isa/today.md 3).
             Text::Ignored if self.at(Tok::Str) && !self.tok.first && matches!(opcode.info().sem, Sem::Traps) => {

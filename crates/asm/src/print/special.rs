@@ -3,7 +3,7 @@
 use super::{Printer, is_bare};
 use crate::dialect;
 use tessera_ir::{Arg, Op, Operand, ScalarType, Sign, Type};
-use tessera_isa::ops::{Opcode, Order, PipeText, Role, Text};
+use tessera_isa::ops::{CommText, Opcode, Order, PipeText, Role, Text};
 use tessera_isa::sem::{Fifo, Sem};
 
 /// The first operand, and the others.
@@ -84,6 +84,7 @@ impl Printer<'_> {
                 if is_usual { self } else { self.text(" : ").result_types(op) }
             }
             Text::Pipe(text) => self.pipe_text(op, opcode, text),
+            Text::Comm(text) => self.between_ranks(op, opcode, text),
             Text::Meet => {
                 self.text("(").operands(&op.operands);
                 if !op.operands.is_empty() {
@@ -139,6 +140,30 @@ impl Printer<'_> {
         if !sub_block.is_empty() {
             self.text(" aiv_subblockid(").operands(sub_block).text(")");
         }
+        if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) }
+    }
+
+    /// `(dst, src, buf(ping) : T, T, T) {…} -> T` (isa/comm.md 1).
+    fn between_ranks(&mut self, op: &Op, opcode: Opcode, text: CommText) -> &mut Self {
+        self.text("(");
+        let mut open = None;
+        for (n, operand) in op.operands.iter().enumerate() {
+            let word = text.word(operand.role);
+            if open.is_some() && open != word {
+                self.text(")");
+            }
+            self.text(if n > 0 { ", " } else { "" });
+            if let Some(word) = word.filter(|_| open != word) {
+                write!(self, "{word}(");
+            }
+            open = word;
+            self.arg(operand.arg);
+        }
+        self.text(if open.is_some() { ")" } else { "" });
+        if !op.operands.is_empty() {
+            self.text(" : ").operand_types(&op.operands);
+        }
+        self.text(")").attrs(op, opcode);
         if op.results.is_empty() { self } else { self.text(" -> ").result_types(op) }
     }
 

@@ -9,6 +9,7 @@
 //! Each operation reports a rule once, with the first iteration at which it is broken.
 
 mod alias;
+mod comm;
 mod contents;
 mod cores;
 mod fifos;
@@ -50,6 +51,7 @@ fn check_kernel(module: &Module, func: &Func, profile: Profile, report: &mut Rep
     fifos::check(module, func, profile, report);
     levels::check(module, func, profile, report);
     meetings::check(module, func, report);
+    comm::check(func, report);
     micro_scope::check(module, func, profile, report);
     let constants = Constants::new(module, func);
     Walk::new(module, func, profile, &constants, report).run();

@@ -214,6 +214,7 @@ impl<'a> Analysis<'a> for Walk<'a> {
                 Text::Alloc => self.allocated(op),
                 Text::Address(_) => self.escapes(op),
                 Text::Pipe(_) => self.slot(id, op),
+                Text::Comm(_) => self.communicates(op, opcode),
                 _ => {}
             },
             _ => self.on_tiles(op, opcode, form),

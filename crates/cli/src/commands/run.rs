@@ -3,6 +3,7 @@
 mod expect;
 mod inputs;
 mod outputs;
+mod ranks;
 mod ready;
 pub mod trace;
 
@@ -71,6 +72,17 @@ pub struct Args {
     /// The number of blocks
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65536))]
     blocks: u32,
+    /// Run N ranks together: NAME@R in --in, --out, --set, --shape and --expect is the argument of rank R, NAME@ an array
+    /// whose first axis is the rank; --set NAME=rank and NAME=ranks give its number and N. --entry may name a function
+    /// for each rank: r0=@send,r1=@recv
+    #[arg(long, value_name = "N")]
+    ranks: Option<u32>,
+    /// The arguments that lie in the window of a context, in their order; found in the program where left out
+    #[arg(long, value_name = "CTX:A,B", requires = "ranks")]
+    window: Vec<String>,
+    /// An argument of a rank that is an argument of another rank
+    #[arg(long, value_name = "A@R=B@Q", requires = "ranks")]
+    bind: Vec<String>,
     /// Print a tile after the run; undefined elements are ?
     #[arg(long, value_name = "TILE", value_parser = bind::name)]
     dump: Vec<Bound<()>>,
@@ -104,6 +116,9 @@ pub struct Args {
 
 pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     args.policy.check_options(session)?;
+    if args.ranks.is_some() {
+        return ranks::run(args, session);
+    }
     let loaded = load_entry(session, &args.file, args.profile, args.entry.as_deref())?.at(args.level);
     let Loaded { source, program } = &loaded;
     let found = program.check();

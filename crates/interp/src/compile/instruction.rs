@@ -152,6 +152,7 @@ impl Compiler<'_> {
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             _ if matches!(opcode.order(), Some(Order::Nothing)) => return Ok(()),
             _ if matches!(opcode.order(), Some(Order::Meet)) => return self.meeting(id, op, code),
+            Text::Comm(_) => return self.between_ranks(id, op, opcode, code),
             Text::Pipe(_) => return self.fifo(id, op, code),
             _ if op.token().is_some() => return self.token(id, op, opcode, code),
             Text::Ignored | Text::AsWritten | Text::Hint(_) => {

@@ -25,6 +25,10 @@ pub enum Wait {
     },
     /// The other cores of a group.
     Meeting(Group),
+    /// The words of a signal.
+    Signal,
+    /// A test of a signal, which is asked again in the next round.
+    Test,
 }
 
 /// The cores that meet in a `syncall` (isa/comm.md 7).
@@ -184,6 +188,7 @@ impl Links {
                 let all = group.places().filter(|place| self.cores[*place]).count();
                 format!("{come} of {all} cores of its block have arrived")
             }
+            Wait::Signal | Wait::Test => exec.signal_wanted(),
             Wait::Token { id } => {
                 let has_come = |id: i64| self.come[exec.cx.process.place()].get(usize::try_from(id).ok()?).copied();
                 match has_come(id) {

@@ -18,8 +18,9 @@ use tessera_kernels::memory::{ArrayAccess, BlockWrites, Memories};
 use tessera_kernels::{Failure, MemoryId, failure};
 
 use super::Run;
-use super::blocks::{Buffer, set_up};
+use super::blocks::{ArgBuffer, Buffer, set_up};
 use super::code::{CoreSyncOp, Int};
+use super::ranks::RanksState;
 use super::record::Recorder;
 use super::step::{Context, Exec, Stop};
 use tessera_ir::{Core, Func, OpId, Runs, ValueId};
@@ -114,10 +115,24 @@ impl<'a> Cores<'a> {
             }
             std::mem::swap(&mut a.recorder, &mut b.recorder);
             std::mem::swap(&mut a.observer, &mut b.observer);
+            std::mem::swap(&mut a.ranks, &mut b.ranks);
             self.at = to;
         }
         let missing = || Diagnostic::internal(tessera_isa::diag::Span::default(), "a core that is not there");
         self.list.get_mut(to).ok_or_else(missing)
+    }
+
+    /// Hands global memory and what is known of all ranks to the block that runs next; memories on the chip stay.
+    pub fn hand_over(&mut self, to: &mut Cores<'a>) {
+        let (Some(a), Some(b)) = (self.list.get_mut(self.at), to.list.get_mut(to.at)) else { return };
+        std::mem::swap(&mut a.engine.memories, &mut b.engine.memories);
+        a.engine.memories.swap_chip(&mut b.engine.memories);
+        std::mem::swap(&mut a.ranks, &mut b.ranks);
+    }
+
+    /// The state of all ranks, which the running process has.
+    pub fn ranks(&mut self) -> Option<&mut RanksState> {
+        self.list.get_mut(self.at).and_then(|exec| exec.ranks.as_deref_mut())
     }
 
     pub fn memories(&mut self) -> Option<&mut Memories> {
@@ -126,7 +141,8 @@ impl<'a> Cores<'a> {
 
     /// Sets a block to the state before its first operation, with the recorder and the observer of the run.
     pub fn begin(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
-        self.restart(run, buffers, block)?;
+        let args: Vec<ArgBuffer> = ArgBuffer::of(buffers).collect();
+        self.restart(run, &args, block)?;
         if run.record {
             // The recorder compares all bytes.
             for memory in self.memories().into_iter().flat_map(Memories::buffers_mut) {
@@ -141,15 +157,22 @@ impl<'a> Cores<'a> {
         Ok(())
     }
 
+    /// The same for a block of one of several ranks, whose arguments lie where they are said to.
+    pub fn begin_with(&mut self, run: &Run<'_>, args: &[ArgBuffer], block: u32) -> Result<(), Failure> {
+        self.restart(run, args, block)?;
+        self.turn(0)?.observer = run.observe.as_ref().map(|observe| observe(block));
+        Ok(())
+    }
+
     /// A block before its first operation: everything is forgotten, arguments and inputs are bound.
-    pub fn restart(&mut self, run: &Run<'_>, buffers: &[Buffer], block: u32) -> Result<(), Failure> {
+    pub fn restart(&mut self, run: &Run<'_>, args: &[ArgBuffer], block: u32) -> Result<(), Failure> {
         let count = self.list.len();
         self.ended = vec![false; count];
         for n in 0..count {
             self.turn(n)?.reset(block);
         }
         for n in (0..count).rev() {
-            set_up(run, self.turn(n)?, buffers)?;
+            set_up(run, self.turn(n)?, args)?;
         }
         let cores = [0, 1, 2].map(|n| self.list.iter().any(|exec| exec.cx.process.place() == n));
         let exec = self.turn(0)?;
@@ -288,6 +311,7 @@ impl Exec<'_> {
                 let id = self.counter_of(at, self.int(*id));
                 self.give(id, *mode, *is_wide).map(|()| self.observe_order(at, Some(id)))
             }
+            CoreSyncOp::Comm(comm) => self.communicate(at, comm),
             CoreSyncOp::Meet(meeting) => self.meeting(at, meeting).map(|()| self.observe_order(at, None)),
             CoreSyncOp::Take { id, crosses, is_wide } => {
                 let id = self.counter_of(at, self.int(*id));

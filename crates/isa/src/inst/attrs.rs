@@ -1,8 +1,8 @@
 //! The attributes of one instruction.
 
 use super::{
-    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase, Precision,
-    Relu,
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, NotifyOp, PadMode, Phase,
+    Precision, ReduceOp, Relu, WaitCmp,
 };
 use super::{QuantScaleAlg, QuantType, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag};
 use crate::codec::Number;
@@ -308,6 +308,12 @@ words! {
     pad_mode: PadMode = PadMode;
     /// `atomicType` of TSTORE.
     atomic_type: AtomicType = AtomicType;
+    /// `notifyOp` of TNOTIFY, if it is given.
+    notify_op: NotifyOp = NotifyOp;
+    /// `cmp` of TWAIT and TTEST, if it is given.
+    wait_cmp: WaitCmp = WaitCmp;
+    /// `reduceOp` of TREDUCE, if it is given.
+    reduce_op: ReduceOp = ReduceOp;
     /// `stPhase` of TSTORE, which changes nothing.
     st_phase: StPhase = Phase;
     /// `gatherOob` of MGATHER.

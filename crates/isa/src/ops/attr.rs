@@ -3,9 +3,9 @@
 
 use super::Role;
 use crate::inst::{
-    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, PadWord,
-    Phase, Precision, PrintFormat, QuantScaleAlg, QuantType, Relu, ScatterAtomic, ScatterConflict, ScatterOob, Space,
-    Split, StoreMode, ViewTag,
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, NotifyOp, PadMode,
+    PadWord, Phase, Precision, PrintFormat, QuantScaleAlg, QuantType, ReduceOp, Relu, ScatterAtomic, ScatterConflict,
+    ScatterOob, Space, Split, StoreMode, ViewTag, WaitCmp,
 };
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
@@ -289,6 +289,24 @@ attributes! {
         AttrInfo::new(AttrKind::Name, "#pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>");
     PipeSplit = "split", "split", "How a tile is shared between the vector cores (isa/structure.md 5).",
         AttrInfo::new(AttrKind::Int(None), "0 (not) | 1 (rows) | 2 (columns) | 3 (odd rows) | 4 (odd columns)").or(AttrValue::Int(0));
+    NotifyOp = "notifyOp", "NotifyOp", "What a notification does to the words of a signal (isa/comm.md 3).",
+        AttrInfo::word(NotifyOp::WORDS, Spelling::Of("notify_op"));
+    WaitCmp = "cmp", "WaitCmp", "How the words of a signal are compared (isa/comm.md 3).",
+        AttrInfo::word(WaitCmp::WORDS, Spelling::Of("wait_cmp"));
+    ReduceOp = "reduceOp", "ReduceOp", "How the members' views are combined (isa/comm.md 3).",
+        AttrInfo::word(ReduceOp::WORDS, Spelling::Of("reduce_op"));
+    Root = "root", "root", "The caller's place in the group (isa/comm.md 3).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "an integer from 0, required");
+    SyncId = "sync_id", "syncId", "Kept, without effect (isa/comm.md 1).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "an integer");
+    BlockBytes = "block_bytes", "blockBytes", "Kept, without effect (isa/comm.md 1).",
+        AttrInfo::new(AttrKind::Int(Some("i64")), "bytes");
+    CommBlockOffset = "comm_block_offset", "commBlockOffset", "Kept, without effect (isa/comm.md 1).",
+        AttrInfo::new(AttrKind::Int(Some("i64")), "bytes");
+    QueueNum = "queue_num", "queueNum", "Kept, without effect (isa/comm.md 1).",
+        AttrInfo::new(AttrKind::Int(Some("i32")), "an integer");
+    ChannelGroupIdx = "channel_group_idx", "channelGroupIdx", "Kept, without effect (isa/comm.md 1).",
+        AttrInfo::new(AttrKind::Int(Some("i64")), "an integer");
     FftsMode = "ffts_mode", "fftsMode", "Who meets: all cores of a kind, both vector cores, or nobody (sync.md 5).",
         AttrInfo::new(AttrKind::Int(None), "0 | 1 | 2").or(AttrValue::Int(2));
 }

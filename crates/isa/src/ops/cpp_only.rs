@@ -91,7 +91,7 @@ const PICKED_A2A3: Types = of_size(&[(Role::Src, TypeOf::One(FROM_16)), ONE_OF_T
 const PICKED_A5: Types = of_size(&[(Role::Src, TypeOf::One(MASKED_A5)), ONE_OF_THE_SIZE]);
 const SPREAD: Types = Types::EqualOf(STANDARD);
 
-family! { after pipes::END;
+family! { after comm::END;
     Tsubrelu => fused!("TSUBRELU" "tsub" (Src0, Src1) => Dst;
         "dst(i,j) = relu(src0(i,j) - src1(i,j))", "Difference of two tiles, negative elements become zero.",
         Sem::Map { args: &[Role::Src0, Role::Src1], func: sem::Func::ReluConvert { subtracts: true } });

@@ -7,6 +7,7 @@
 //! `-loc`, `-layout` and `-dtype` are nothing but "no signature is left": what the table does not allow is refused.
 
 mod attr;
+mod comm;
 pub mod cost;
 mod cpp_only;
 mod elementwise;
@@ -39,6 +40,7 @@ mod ttrans;
 mod vector;
 
 pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
+pub use comm::{CommPart, CommText};
 pub use names::{DECLARED, UNKNOWN_OP, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
@@ -112,6 +114,8 @@ pub enum Text {
     AsWritten,
     /// `syncall(view, n : T, T) mode = …, core_type = …`.
     Meet,
+    /// `comm.tput(dst, src, buf(ping) : T, T, T) {…}`: an operation between ranks.
+    Comm(CommText),
     /// Words and at most one operand, for those who look on: `cmo.cacheinvalid %v single_cache_line : T`.
     Hint(&'static [&'static str]),
 }
@@ -268,6 +272,7 @@ static TABLE: [(&str, &OpInfo); COUNT] = {
         mx::ROWS,
         memory::ROWS,
         pipes::ROWS,
+        comm::ROWS,
         cpp_only::ROWS,
     ];
     let mut table = [layout::ROWS[0]; COUNT];
@@ -380,7 +385,7 @@ impl OpInfo {
 
 impl Opcode {
     /// All instructions that text has, in table order.
-    pub const ALL: &'static [Opcode] = &first::<{ pipes::END as usize }>();
+    pub const ALL: &'static [Opcode] = &first::<{ comm::END as usize }>();
 
     /// The same, and behind them those that only C++ has (cpp.md 6.1 and 6.6).
     pub const WITH_CPP: &'static [Opcode] = &first::<COUNT>();
@@ -455,9 +460,12 @@ impl Opcode {
         self.shapes().iter().take_while(|s| !std::ptr::eq(*s, shape)).any(|s| kinds(s) == kinds(shape))
     }
 
-    /// What a form does with the operand of a role; an operand that only the text's shape names is read.
+    /// What a form does with the operand of a role; an operand that only the text's shape names is read,
+    /// and a tile through which ranks communicate is scratch.
     pub fn effect(self, form: Form, role: Role) -> Effect {
-        self.form(form).and_then(|f| f.operand(role)).map_or(Effect::Read, |o| o.effect)
+        let is_staging = matches!(self.info().sem, Sem::Comm(_)) && role.kind() == Kind::Tile && !role.is_view();
+        let usual = if is_staging { Effect::Scratch } else { Effect::Read };
+        self.form(form).and_then(|f| f.operand(role)).map_or(usual, |o| o.effect)
     }
 
     /// How it binds its destination on a profile.

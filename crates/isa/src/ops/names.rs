@@ -2,13 +2,9 @@
 
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
-    build_async_session declare_eventid_array eventid_array_get \
+    declare_eventid_array eventid_array_get \
     eventid_array_set declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
-    test_async_event \
-    wait_async_event \
     section.simt simt_launch \
-    comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
-    comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event \
     mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods \
@@ -19,12 +15,6 @@ static OTHERS: &str = "\
     trowexpandexpdif trowexpandmax trowexpandmin trowexpandmul trowexpandsub trowmax trowmin trowprod trowsum \
     trsqrt tscatter tsel tsels tsetval tshl tshls tshr tshrs tsort32 tsqrt tstore_fp tsub tsubc tsubs tsubsc \
     tsubrelu ttest ttri twait txor txors";
-
-/// Between devices (isa/structure.md 10).
-static BETWEEN_DEVICES: &str = "tput tget tput_async tget_async tnotify twait ttest tbroadcast treduce \
-    build_async_session wait_async_event test_async_event \
-    comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.treduce comm.tgather comm.tscatter \
-    comm.tput_async comm.tget_async comm.build_async_session comm.wait_async_event comm.test_async_event";
 
 /// How an operation is named that no table knows; it was refused.
 pub const UNKNOWN_OP: &str = "an operation that is not known";
@@ -46,8 +36,6 @@ pub fn why_not(name: &str) -> (String, &'static str) {
             format!("pto.{name} runs one thread per element"),
             "rewrite it with tile instructions or vector micro-operations",
         )
-    } else if BETWEEN_DEVICES.split_whitespace().any(|other| other == name) {
-        (format!("pto.{name} moves data between devices; Tessera runs one device"), "run the part of one device")
     } else {
         (format!("pto.{name} is recognised, and not executable yet"), "take it out of the program, or run a part")
     }

@@ -70,6 +70,15 @@ words! {
         Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
         IdxView = "idx_view", "idx", "Indices in global memory.";
         ScratchView = "scratch", "scratch", "Scratch in global memory.";
+        DstView = "dst", "dst", "A view that is written, of whatever rank.";
+        SrcView = "src", "src", "A view that is read, of whatever rank.";
+        Signal = "signal", "signal", "Words that ranks notify and wait for.";
+        Member = "group", "group", "The view of a member of a group of ranks.";
+        Ping = "ping", "ping", "A tile through which bytes pass.";
+        Pong = "pong", "pong", "A second tile through which bytes pass.";
+        Workspace = "workspace", "workspace", "Memory that asynchronous transfers work with.";
+        Session = "session", "session", "A session of asynchronous transfers.";
+        AsyncEvent = "event", "event", "A copy that was started.";
         Exp = "exp", "exp", "The shared exponent of each group.";
         Max = "max", "max", "The largest magnitude of each group.";
         Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
@@ -91,6 +100,8 @@ pub enum Kind {
     Counts,
     /// The FIFOs between cores.
     Pipe,
+    /// A session of asynchronous transfers, or one of them.
+    Async,
 }
 
 impl Role {
@@ -102,6 +113,7 @@ impl Role {
             Role::Counter0 | Role::Counter1 | Role::Counter2 | Role::Counter3 => Kind::Fill,
             Role::Executed => Kind::Counts,
             Role::Pipe => Kind::Pipe,
+            Role::Session | Role::AsyncEvent => Kind::Async,
             Role::C2vBuf | Role::V2cBuf => Kind::Index,
             Role::Row | Role::Col | Role::Row1 | Role::Col1 | Role::PosM | Role::PosK => Kind::Index,
             Role::Addr | Role::ValidRow | Role::ValidCol | Role::Number | Role::Index => Kind::Index,
@@ -112,7 +124,12 @@ impl Role {
 
     /// Whether it is a view of global memory.
     pub const fn is_view(self) -> bool {
-        matches!(self, Role::Global | Role::IdxView | Role::ScratchView)
+        matches!(self, Role::Global | Role::IdxView | Role::ScratchView) || self.is_shared()
+    }
+
+    /// Whether it is a view through which ranks communicate.
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Role::DstView | Role::SrcView | Role::Signal | Role::Member | Role::Workspace)
     }
 
     /// The array that C++ gives it in, beside others (cpp.md 6.2).

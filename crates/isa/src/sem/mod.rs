@@ -5,6 +5,7 @@
 //! the verifier derives `overlap` and `footprint` from them, and so on: none of them has code for individual
 //! instructions. [`Func::eval`] is the function of elements, the one definition that kernels are compared with.
 
+mod comm;
 mod convert;
 mod cpp_only;
 mod cvt;
@@ -31,6 +32,7 @@ mod table;
 mod vector;
 mod window;
 
+pub use comm::Comm;
 pub use convert::convert;
 pub use cpp_only::{add_dequantize_relu, mul_add, named, pick_rows, spread_cols, spread_rows};
 pub use cvt::{Rounding, Saturation, cvt};
@@ -130,6 +132,8 @@ pub enum Sem {
     },
     /// A part of a FIFO between cores.
     Fifo(Fifo),
+    /// Ranks communicate.
+    Comm(Comm),
     /// Others are ordered, between pipes or between cores.
     Orders(Order),
     Traps,

@@ -325,6 +325,15 @@ impl Memories {
         }
     }
 
+    /// Exchanges what lies on the chip: each of several blocks has its own, and one global memory goes from one to the
+    /// next.
+    pub fn swap_chip(&mut self, other: &mut Memories) {
+        let chip = MemoryId::buffer(0).index();
+        if let (Some(a), Some(b)) = (self.list.get_mut(..chip), other.list.get_mut(..chip)) {
+            a.swap_with_slice(b);
+        }
+    }
+
     /// Forgets the contents of everything on the chip, for the next block.
     pub fn clear_chip(&mut self) {
         for memory in self.list.iter_mut().take(MemoryId::buffer(0).index()) {

@@ -362,7 +362,7 @@ impl<const W: usize> Detector<W> {
             return;
         }
         let way = if writes { AccessKind::Writes } else { AccessKind::Reads };
-        let role = if matches!(space, Space::Buffer(_)) { Role::Global } else { Role::Src };
+        let role = if matches!(space, Space::Buffer(_) | Space::Shared(_)) { Role::Global } else { Role::Src };
         let ranges = [(0, to as i64 - from as i64)].into();
         let what = self.memory.number(vec![Access { space, ranges, is_view: true, way, role, first: 0 }]);
         self.work(process, at, Pipe::S, Done { what, start: from as i64 }, !writes);
@@ -377,7 +377,8 @@ impl<const W: usize> Detector<W> {
             match accesses.iter_mut().find(|access| (access.space, access.way) == (space, way)) {
                 Some(access) => access.ranges = access.ranges.iter().copied().chain([range]).collect(),
                 None => {
-                    let role = if matches!(space, Space::Buffer(_)) { Role::Global } else { Role::Src };
+                    let role =
+                        if matches!(space, Space::Buffer(_) | Space::Shared(_)) { Role::Global } else { Role::Src };
                     accesses.push(Access { space, ranges: [range].into(), is_view: false, way, role, first: range.0 });
                 }
             }

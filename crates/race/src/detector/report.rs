@@ -161,6 +161,7 @@ impl FindingsTracer<'_> {
         let root = match side.access.space {
             Space::Chip(loc, core) => Root::Chip(loc, core),
             Space::Buffer(value) => Root::Buffer(value),
+            Space::Shared(_) => Root::Anywhere,
             Space::Pool(_) => {
                 let op = self.func.op(side.op);
                 let named = op.operand(side.access.role).and_then(|o| o.arg.value()).or(op.values().next());

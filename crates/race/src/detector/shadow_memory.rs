@@ -29,6 +29,8 @@ pub enum Space {
     Pool(u8),
     /// The buffer behind an argument.
     Buffer(ValueId),
+    /// A buffer of all ranks, by number.
+    Shared(u32),
 }
 
 /// The kind of an access.

@@ -17,7 +17,7 @@ pub fn overloads(op: Opcode) -> Vec<Overload> {
     let is_callable = |roles: &Vec<Role>| {
         let is_tile = |r: &Role| r.kind() == Kind::Tile && *r != Role::Global;
         // A program's pipes and vectors of counts are no operands of a single instruction.
-        let is_given = |r: &Role| !matches!(r.kind(), Kind::Counts | Kind::Pipe);
+        let is_given = |r: &Role| !matches!(r.kind(), Kind::Counts | Kind::Pipe | Kind::Async);
         roles.iter().any(is_tile) && roles.iter().all(is_given)
     };
     let all = op.shapes().iter().filter_map(|shape| {

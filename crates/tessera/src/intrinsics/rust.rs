@@ -117,7 +117,7 @@ impl Intrinsic {
                 Kind::Tile | Kind::Conv if is_read => Access::Read,
                 // Counts are a tile of one row here.
                 Kind::Tile | Kind::Conv | Kind::Counts => Access::Write,
-                Kind::Pipe => return None,
+                Kind::Pipe | Kind::Async => return None,
             })
         };
         let argument = |name: &str, access| Argument { name: snake(name), access, of: name.into() };

@@ -6,7 +6,7 @@ use crate::{Error, Missing, Result};
 use tessera_ir::edges::Control;
 use tessera_ir::{Def, Func, OpKind, ValueId};
 use tessera_isa::ops::{Effect, Role};
-use tessera_isa::sem::Sem;
+use tessera_isa::sem::{Comm, Sem};
 
 /// An argument of a function, or an input of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,10 @@ impl Kernel {
     /// The same; the extents of the arguments in `open` are missing besides. One error tells of all.
     pub fn unbound_or_open(&self, inputs: &[(ValueId, Input)], open: &[ValueId]) -> Result<()> {
         let arguments = self.arguments();
-        let unbound = arguments.iter().filter(|a| self.must_bind(a) && !inputs.iter().any(|i| is_bound(i, a.value)));
+        // A context is filled (isa/comm.md 2).
+        let contexts = self.contexts();
+        let open_to_fill = |a: &&Argument| self.must_bind(a) && !contexts.contains(&a.value);
+        let unbound = arguments.iter().filter(open_to_fill).filter(|a| !inputs.iter().any(|i| is_bound(i, a.value)));
         let mut all: Vec<(ValueId, String, Missing)> = Vec::new();
         for argument in unbound.filter(|a| !open.contains(&a.value)) {
             let name = self.name(argument.value).to_string();
@@ -110,6 +113,10 @@ fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
             OpKind::Pto(opcode, form) => match opcode.info().sem {
                 Sem::Loads => Some(false),
                 Sem::Stores => Some(true),
+                Sem::Comm(comm) => {
+                    all.extend(shared(op, comm));
+                    None
+                }
                 sem => sem.computes().then(|| opcode.effect(form, Role::Global) != Effect::Read),
             },
             _ => None,
@@ -117,6 +124,18 @@ fn accesses(func: &Func) -> Vec<(ValueId, bool)> {
         all.extend(global.zip(is_written));
     });
     all
+}
+
+/// The views of an operation between ranks, and whether it writes them. A signal starts at 0, so that it need not be
+/// given.
+fn shared(op: &tessera_ir::Op, comm: Comm) -> impl Iterator<Item = (ValueId, bool)> {
+    let is_written = move |role: Role| match role {
+        Role::DstView | Role::Signal => true,
+        Role::Member => matches!(comm, Comm::Broadcast | Comm::Scatter),
+        _ => false,
+    };
+    let views = op.operands.iter().filter(|o| o.role.is_shared() && o.role != Role::Workspace);
+    views.filter_map(move |o| Some((o.arg.value()?, is_written(o.role))))
 }
 
 /// By value: the arguments, by position, whose memory it may point into.

@@ -1,12 +1,13 @@
 //! A run whose order of pipes is judged while it goes on (sync.md 4, "at run time").
 
-use super::{Bindings, Kernel};
+use super::{Bindings, Kernel, Ranks, outcome_of};
 use std::sync::{Arc, Mutex, PoisonError};
-use tessera_interp::{Bytes, Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
+use tessera_interp::{Bytes, Communicated, Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Pipe;
+use tessera_kernels::MemoryId;
 use tessera_micro::order::Log;
 use tessera_race::Report;
 use tessera_race::detector::{self, BlockFindings, Detector, KernelText};
@@ -40,6 +41,7 @@ fn memory(space: Space) -> detector::Space {
         Space::Chip(loc, core) => detector::Space::Chip(loc, core),
         Space::Pool(core) => detector::Space::Pool(core),
         Space::Buffer(value) => detector::Space::Buffer(value),
+        Space::Shared(number) => detector::Space::Shared(number),
     }
 }
 
@@ -82,6 +84,10 @@ impl<const W: usize> Observer for Judge<W> {
         self.detector.moved(moment.process, at(&moment), number, tile.as_ref(), global);
     }
 
+    fn communicated(&mut self, moment: Moment<'_>, what: Communicated<'_>, space: &dyn Fn(MemoryId) -> Option<Space>) {
+        let _ = (moment, what, space);
+    }
+
     fn looped(&mut self, process: usize, op: OpId, rounds: u64) {
         self.detector.looped(process, op, rounds);
     }
@@ -117,6 +123,9 @@ impl Kernel {
     }
 
     fn judged(&self, bindings: Bindings, asked: Asked) -> (Outcome, Option<Report>) {
+        if self.communicates() {
+            return self.judged_alone(bindings, asked);
+        }
         let placement = match self.placed(&bindings) {
             Ok(placement) => placement,
             Err(outcome) => return (*outcome, None),
@@ -141,6 +150,23 @@ impl Kernel {
         let mut report = detector::report(self.module(), self.func(), self.program.source(), &text, blocks);
         report.diagnostics = self.program.with_locations(report.diagnostics);
         (outcome, Some(report))
+    }
+}
+
+impl Kernel {
+    /// A kernel that communicates, on one rank: remote is local (isa/comm.md 2).
+    fn judged_alone(&self, bindings: Bindings, _: Asked) -> (Outcome, Option<Report>) {
+        let mut ranks = match Ranks::new(vec![self.clone()]) {
+            Ok(ranks) => ranks,
+            Err(error) => {
+                let diagnostics = error.diagnostics().cloned().collect();
+                return (Outcome { diagnostics, ..Outcome::default() }, None);
+            }
+        };
+        ranks.bindings = vec![bindings];
+        let mut all = ranks.execute();
+        let diagnostics = std::mem::take(&mut all.diagnostics);
+        (Outcome { diagnostics, ..outcome_of(&mut all, 0) }, None)
     }
 }
 

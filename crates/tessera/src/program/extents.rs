@@ -46,8 +46,23 @@ impl Kernel {
     /// The extents of every argument, in order, with these scalars and so many blocks; an argument that is no memory and
     /// no tile is unused.
     pub fn extents(&self, inputs: &[(ValueId, Input)], blocks: u32) -> Vec<Extents> {
+        self.extents_of_rank(inputs, blocks, &[], (0, 1))
+    }
+
+    /// The same on one of several ranks: these arguments are contexts, through which the kernel learns its number and
+    /// where the windows of all ranks lie. A pointer that moves to another rank's window reaches as far there as here.
+    pub(crate) fn extents_of_rank(
+        &self,
+        inputs: &[(ValueId, Input)],
+        blocks: u32,
+        contexts: &[ValueId],
+        (rank, count): (u32, u32),
+    ) -> Vec<Extents> {
         let constants = Constants::new(self.module(), self.func());
         let mut walk = Walk::new(self, blocks, &constants);
+        let place = |value: &ValueId| self.func().args.iter().position(|arg| arg == value);
+        walk.contexts = contexts.iter().filter_map(place).collect();
+        walk.rank_word = i64::from(rank) | i64::from(count) << 32;
         for (value, input) in inputs {
             if let Input::Scalar(Number::Int(number)) = input {
                 walk.state.set(*value, Val::Scalar(i64::try_from(*number).ok().map(Interval::one)));
@@ -77,6 +92,9 @@ struct Walk<'a> {
     /// By argument that is a view: how far its axes are reached, where its type leaves them open.
     open: Vec<Vec<Option<u64>>>,
     fuel: u32,
+    /// Arguments that are contexts, by position, and their word with the rank.
+    contexts: Vec<usize>,
+    rank_word: i64,
 }
 
 /// The analysis has no fuel left.
@@ -194,6 +212,10 @@ impl<'a> Analysis<'a> for Walk<'a> {
             }
             Text::LoadScalar | Text::StoreScalar => {
                 if let Some((view, numbers)) = self.view_and_numbers(op) {
+                    if view.place.root.is_some_and(|root| self.contexts.contains(&root)) {
+                        self.context_word(op, numbers.first().copied().flatten());
+                        return Ok(());
+                    }
                     let last = numbers.first().cloned().flatten();
                     let at = self.moved(&view.place.at, &last, view.elem.bits());
                     self.note(id, &view, until(at, view.elem.bits()), None);
@@ -242,6 +264,8 @@ impl<'a> Walk<'a> {
             uses: BTreeMap::new(),
             open: Vec::new(),
             fuel: FUEL,
+            contexts: Vec::new(),
+            rank_word: 0,
         };
         for value in &func.args {
             walk.set_by_type(*value, Origin::Argument);
@@ -322,6 +346,16 @@ impl<'a> Walk<'a> {
             dense = dense.checked_mul(extent)?;
         }
         view.dims.iter().map(|extent| u64::try_from((*extent)?.low).ok()).collect()
+    }
+
+    /// A word of a context: the rank and how many there are; or where a window starts, which is taken to be one place.
+    fn context_word(&mut self, op: &Op, index: Option<Interval>) {
+        let word = index.and_then(|index| match (index.single(), index.low) {
+            (Some(2), _) => Some(Interval::one(self.rank_word)),
+            (_, 4..) => Some(Interval::one(0)),
+            _ => None,
+        });
+        self.state.set_all(&op.results, [Val::Scalar(word)]);
     }
 
     fn number_of(&self, opcode: Opcode) -> Option<Interval> {

@@ -3,7 +3,7 @@
 use super::{Bindings, Input, Kernel, Literal, Need};
 use crate::fill::Fill;
 use crate::npy::Array;
-use crate::{Error, Result};
+use crate::{Error, Number, Result};
 use tessera_ir::ValueId;
 
 /// The initial contents of an argument, or of an input of a listing.
@@ -43,6 +43,10 @@ pub enum Setting {
     Strides(Vec<i64>),
     /// The `?` offset of a memref.
     Offset(i64),
+    /// The number of the rank (isa/comm.md 2).
+    Rank,
+    /// The number of ranks.
+    Ranks,
 }
 
 /// All of it.
@@ -54,6 +58,8 @@ pub struct Inputs {
     pub shapes: Vec<(String, Vec<u64>)>,
     /// Numbers.
     pub set: Vec<(String, Setting)>,
+    /// The rank, and the number of ranks; 0 is one.
+    pub rank: (u32, u32),
 }
 
 /// Why something cannot be bound.
@@ -134,6 +140,8 @@ impl Kernel {
             let is_filled = || inputs.content(name).is_some_and(|c| matches!(c.from, From::Fill(_)));
             let input = match setting {
                 Setting::Value(number) => self.bind_number(value, *number)?,
+                Setting::Rank => self.bind_number(value, Number::Int(inputs.rank.0.into()))?,
+                Setting::Ranks => self.bind_number(value, Number::Int(inputs.rank.1.max(1).into()))?,
                 // Contents that are made up take the region as their shape.
                 Setting::Valid(_) if is_filled() => continue,
                 Setting::Valid([rows, cols]) => self.bind_valid(value, *rows, *cols)?,
@@ -172,10 +180,14 @@ impl Kernel {
         if fills.is_empty() {
             return Ok(Vec::new());
         }
-        let extents = self.extents(&bindings.inputs, bindings.blocks);
+        let (rank, count) = inputs.rank;
+        let contexts = self.contexts();
+        let extents = self.extents_of_rank(&bindings.inputs, bindings.blocks, &contexts, (rank, count.max(1)));
         let mut open = Vec::new();
         for (value, fill, label) in fills {
             let shape = inputs.shape(self.name(value));
+            // Random contents differ from rank to rank.
+            let fill = fill.of_rank(self.argument_place(value), rank);
             match self.bind_fill(value, fill, shape.as_deref(), &extents) {
                 Ok(Some(input)) => bindings.add(self, value, input)?,
                 Ok(None) => open.push(value),

@@ -186,7 +186,7 @@ fn operands(made: &mut Overload, op: Opcode, form: &FormInfo, roles: &[Role], el
                 write!(call, ".Scalar({tag}, {name})").unwrap();
                 made.add(if role.kind() == Kind::Index { "int64_t " } else { "uint64_t " }, name);
             }
-            Kind::Pipe => panic!("{op} is written by hand"),
+            Kind::Pipe | Kind::Async => panic!("{op} is written by hand"),
             Kind::Counts => {
                 write!(call, ".Tile({tag}, counts)").unwrap();
                 made.add("MrgSortExecutedNumList &", name);

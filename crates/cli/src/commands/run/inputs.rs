@@ -1,7 +1,7 @@
 //! Files and values that are bound to arguments and inputs (syntax.md 4; isa/structure.md 3).
 
 use super::{Args, Job, Ready, Stop};
-use crate::bind::{Bound, Give};
+use crate::bind::{Bound, Give, Of};
 use crate::session::Session;
 use crate::words;
 use std::path::Path;
@@ -19,6 +19,11 @@ impl Job<'_> {
         }
         for bound in &args.raw_in {
             self.argument(bound)?;
+        }
+        args.set.iter().try_for_each(args_alone)?;
+        if let Some(bound) = args.set.iter().find(|bound| bound.core1) {
+            let what = format!("'{}@1': a scalar has no copy on core 1", bound.name);
+            return Err(Stop::binding(what));
         }
         let inputs = args.read_inputs(session)?;
         let (bindings, open) = self.kernel.bind_inputs(inputs, args.blocks).map_err(refused)?;
@@ -48,6 +53,7 @@ impl Job<'_> {
     }
 
     fn argument<T>(&self, bound: &Bound<T>) -> Result<(), Stop> {
+        args_alone(bound)?;
         if bound.core1 {
             let what = format!("%{}@1 cannot be bound, because core 1's copies start undefined", bound.name);
             return Err(Stop::binding(what));
@@ -80,6 +86,15 @@ impl Args {
         }
         Ok(inputs)
     }
+}
+
+/// Refuses a name of one of several ranks where there is one.
+fn args_alone<T>(bound: &Bound<T>) -> Result<(), Stop> {
+    if matches!(bound.of, Of::All | Of::Rank(0 | 1)) {
+        return Ok(());
+    }
+    let what = format!("{}: there is one rank; --ranks N runs several", bound.name);
+    Err(Stop::binding(what))
 }
 
 /// The array of a file.

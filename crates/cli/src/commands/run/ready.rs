@@ -92,6 +92,8 @@ fn setting(setting: &Setting) -> String {
         Setting::Valid([rows, cols]) => format!(".valid={rows},{cols}"),
         Setting::Strides(strides) => format!(".strides={}", list(strides)),
         Setting::Offset(offset) => format!(".offset={offset}"),
+        Setting::Rank => "=rank".into(),
+        Setting::Ranks => "=ranks".into(),
         _ => String::new(),
     }
 }

@@ -7,6 +7,8 @@ use tessera_interp::TraceWrite;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Record {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
     pub block: u32,
     pub index: u64,
     pub line: usize,
@@ -22,10 +24,16 @@ pub struct Write {
 }
 
 pub fn lines(source: &Source, outcome: &Outcome) -> String {
+    lines_of(source, outcome, None)
+}
+
+/// The lines of one of several ranks.
+pub fn lines_of(source: &Source, outcome: &Outcome, rank: Option<usize>) -> String {
     let mut out = String::new();
     for line in &outcome.trace {
         let write = |w: &TraceWrite| Write { tile: w.name.clone(), hash: format!("{:016x}", w.hash) };
         let record = Record {
+            rank,
             block: line.block,
             index: line.index,
             line: source.line(line.span),
