@@ -45,7 +45,7 @@ pub use names::{DECLARED, UNKNOWN_OP, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};
-pub use phases::{Phase, Phases};
+pub use phases::{Phase, Phases, phase_rows};
 use rule::rules;
 pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
 pub use scratch::wraps_through_scratch;

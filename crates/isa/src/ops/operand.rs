@@ -68,7 +68,6 @@ words! {
         C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
         V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
         Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
-        SlotView = "gm_slot_tensor", "gmSlotTensor", "A slot of a FIFO in global memory (isa/today.md 7.2).";
         IdxView = "idx_view", "idx", "Indices in global memory.";
         ScratchView = "scratch", "scratch", "Scratch in global memory.";
         DstView = "dst", "dst", "A view that is written, of whatever rank.";
@@ -125,7 +124,7 @@ impl Role {
 
     /// Whether it is a view of global memory.
     pub const fn is_view(self) -> bool {
-        matches!(self, Role::Global | Role::IdxView | Role::ScratchView | Role::SlotView) || self.is_shared()
+        matches!(self, Role::Global | Role::IdxView | Role::ScratchView) || self.is_shared()
     }
 
     /// Whether it is a view through which ranks communicate.
