@@ -122,7 +122,7 @@ impl Compiler<'_> {
         };
         let init = self.fifos.init(id).map(|init| self.func.op(init));
         let of_init = |role| init.and_then(|init| init.operand(role)).and_then(|o| o.arg.value());
-        let slot = of_init(Role::ScratchView).and_then(|v| self.var(v).global());
+        let slot = of_init(Role::SlotView).and_then(|v| self.var(v).global());
         if self.fifos.list[channel].entries {
             let slot = slot.ok_or_else(|| lacks(op, "a pipe with gm_slot_tensor"))?;
             let view = fifo::entry(op).and_then(|v| self.var(v).global());

@@ -9,7 +9,10 @@ use tessera_isa::profile::Profile;
 use tessera_isa::tile::{LayoutName, Loc, SLayout, TileType};
 
 fn bits<T: Copy>(items: &[T], position: impl Fn(T) -> usize) -> u64 {
-    items.iter().fold(0, |set, i| set | 1 << position(*i))
+    items.iter().fold(0, |set, i| {
+        assert!(position(*i) < 64, "roles and types of C++ tables are among the first 64");
+        set | 1 << position(*i)
+    })
 }
 
 fn elems(list: &[Elem]) -> u64 {
@@ -103,7 +106,7 @@ fn conditions(out: &mut Vec<String>, asked: Vec<(&str, Role, u64)>) {
     let mut merged: BTreeMap<(usize, &str, u64), u64> = BTreeMap::new();
     for (n, (ask, role, value)) in asked.iter().enumerate() {
         let first = asked.iter().position(|a| (a.0, a.2) == (*ask, *value)).unwrap_or(n);
-        *merged.entry((first, ask, *value)).or_default() |= 1 << *role as u64;
+        *merged.entry((first, ask, *value)).or_default() |= bits(&[*role], |role| role as usize);
     }
     out.extend(merged.into_iter().map(|((_, ask, value), roles)| condition(ask, roles, value)));
 }
@@ -191,7 +194,7 @@ pub(super) fn table(op: Opcode) -> String {
 }
 
 pub(super) fn signatures() -> String {
-    assert!(Role::ALL.len() <= 64 && Elem::ALL.len() <= 32);
+    assert!(Elem::ALL.len() <= 32);
     let mut out = String::from("namespace pto_model {\n\n");
     let forms: Vec<String> = Form::ALL.iter().map(|f| format!("{f:?}")).collect();
     writeln!(out, "enum class Form {{ {} }};", forms.join(", ")).unwrap();
