@@ -149,7 +149,16 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_NO_SPLIT = 60, // true or false
   TESSERA_ATTR_NAME_ACC_PUSH_EPILOGUE = 61, // a name
   TESSERA_ATTR_NAME_PIPE_SPLIT = 62, // an integer
-  TESSERA_ATTR_NAME_FFTS_MODE = 63, // an integer
+  TESSERA_ATTR_NAME_NOTIFY_OP = 63, // one of atomic_add, set
+  TESSERA_ATTR_NAME_WAIT_CMP = 64, // one of eq, ne, gt, ge, lt, le
+  TESSERA_ATTR_NAME_REDUCE_OP = 65, // one of sum, max, min
+  TESSERA_ATTR_NAME_ROOT = 66, // an integer
+  TESSERA_ATTR_NAME_SYNC_ID = 67, // an integer
+  TESSERA_ATTR_NAME_BLOCK_BYTES = 68, // an integer
+  TESSERA_ATTR_NAME_COMM_BLOCK_OFFSET = 69, // an integer
+  TESSERA_ATTR_NAME_QUEUE_NUM = 70, // an integer
+  TESSERA_ATTR_NAME_CHANNEL_GROUP_IDX = 71, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 72, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -393,17 +402,31 @@ typedef enum TesseraOp {
   TESSERA_OP_DECLARE_GLOBAL = 215, // A view that a talloc or a tpop makes one of a slot.
   TESSERA_OP_SET_QUANT_SCALAR = 216, // The factor by which the pushes that follow quantize.
   TESSERA_OP_SET_QUANT_VECTOR = 217, // The factors, one for each column, by which the pushes that follow quantize.
-  TESSERA_OP_TSUBRELU = 218, // Difference of two tiles, negative elements become zero.
-  TESSERA_OP_TMULADDDST = 219, // Adds a product to the destination.
-  TESSERA_OP_TFUSEDMULADD = 220, // Multiplies the destination and adds to it.
-  TESSERA_OP_TFUSEDMULADDRELU = 221, // Multiplies the destination and adds to it, negative elements become zero.
-  TESSERA_OP_TADDRELUCONV = 222, // Sum, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TSUBRELUCONV = 223, // Difference, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TADDDEQRELU = 224, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
-  TESSERA_OP_TMOV_ZZ = 225, // Brings shared exponents into the order in which the matrix unit reads them.
-  TESSERA_OP_TGATHER_ROWS = 226, // Picks rows of src by a pattern.
-  TESSERA_OP_TSCATTER_COLS = 227, // Spreads the columns of src by a pattern.
-  TESSERA_OP_TSCATTER_ROWS = 228, // Spreads the rows of src by a pattern.
+  TESSERA_OP_COMM_TPUT = 218, // Copies a view into a view, usually of another rank, through staging tiles; it can add.
+  TESSERA_OP_COMM_TGET = 219, // Copies a view, usually of another rank, into a view through staging tiles.
+  TESSERA_OP_COMM_TNOTIFY = 220, // Sets or adds to a signal word, after everything before it.
+  TESSERA_OP_COMM_TWAIT = 221, // Holds up the process until all signal words compare true.
+  TESSERA_OP_COMM_TTEST = 222, // Asks whether all signal words compare true.
+  TESSERA_OP_COMM_TBROADCAST = 223, // Copies a view to every member of a group.
+  TESSERA_OP_COMM_TGATHER = 224, // Joins the members' views by rows.
+  TESSERA_OP_COMM_TSCATTER = 225, // Deals out a view's rows to the members.
+  TESSERA_OP_COMM_TREDUCE = 226, // Sum, maximum or minimum of the members' views.
+  TESSERA_OP_COMM_BUILD_ASYNC_SESSION = 227, // A session of asynchronous transfers, with scratch for them.
+  TESSERA_OP_COMM_TPUT_ASYNC = 228, // Starts copying a dense view.
+  TESSERA_OP_COMM_TGET_ASYNC = 229, // Starts copying a dense view.
+  TESSERA_OP_COMM_WAIT_ASYNC_EVENT = 230, // Waits until a copy is done, and those that its session started before.
+  TESSERA_OP_COMM_TEST_ASYNC_EVENT = 231, // Asks whether a copy is done, and those that its session started before.
+  TESSERA_OP_TSUBRELU = 232, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 233, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 234, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 235, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 236, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 237, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 238, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TMOV_ZZ = 239, // Brings shared exponents into the order in which the matrix unit reads them.
+  TESSERA_OP_TGATHER_ROWS = 240, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 241, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 242, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -511,15 +534,25 @@ typedef enum TesseraRole {
   TESSERA_ROLE_INDEX = 52,
   TESSERA_ROLE_VALUE = 53,
   TESSERA_ROLE_INIT = 54,
-  TESSERA_ROLE_C2V_BUF = 55,
-  TESSERA_ROLE_V2C_BUF = 56,
-  TESSERA_ROLE_PIPE = 57,
-  TESSERA_ROLE_IDX_VIEW = 58,
-  TESSERA_ROLE_SCRATCH_VIEW = 59,
-  TESSERA_ROLE_EXP = 60,
-  TESSERA_ROLE_MAX = 61,
-  TESSERA_ROLE_SCALING = 62,
-  TESSERA_ROLE_EXP_ZZ = 63,
+  TESSERA_ROLE_EXP = 55,
+  TESSERA_ROLE_MAX = 56,
+  TESSERA_ROLE_SCALING = 57,
+  TESSERA_ROLE_EXP_ZZ = 58,
+  TESSERA_ROLE_IDX_VIEW = 59,
+  TESSERA_ROLE_SCRATCH_VIEW = 60,
+  TESSERA_ROLE_SLOT_VIEW = 61,
+  TESSERA_ROLE_C2V_BUF = 62,
+  TESSERA_ROLE_V2C_BUF = 63,
+  TESSERA_ROLE_PIPE = 64,
+  TESSERA_ROLE_DST_VIEW = 65,
+  TESSERA_ROLE_SRC_VIEW = 66,
+  TESSERA_ROLE_SIGNAL = 67,
+  TESSERA_ROLE_MEMBER = 68,
+  TESSERA_ROLE_PING = 69,
+  TESSERA_ROLE_PONG = 70,
+  TESSERA_ROLE_WORKSPACE = 71,
+  TESSERA_ROLE_SESSION = 72,
+  TESSERA_ROLE_ASYNC_EVENT = 73,
 } TesseraRole;
 
 
