@@ -534,25 +534,25 @@ typedef enum TesseraRole {
   TESSERA_ROLE_INDEX = 52,
   TESSERA_ROLE_VALUE = 53,
   TESSERA_ROLE_INIT = 54,
-  TESSERA_ROLE_EXP = 55,
-  TESSERA_ROLE_MAX = 56,
-  TESSERA_ROLE_SCALING = 57,
-  TESSERA_ROLE_EXP_ZZ = 58,
+  TESSERA_ROLE_C2V_BUF = 55,
+  TESSERA_ROLE_V2C_BUF = 56,
+  TESSERA_ROLE_PIPE = 57,
+  TESSERA_ROLE_SLOT_VIEW = 58,
   TESSERA_ROLE_IDX_VIEW = 59,
   TESSERA_ROLE_SCRATCH_VIEW = 60,
-  TESSERA_ROLE_SLOT_VIEW = 61,
-  TESSERA_ROLE_C2V_BUF = 62,
-  TESSERA_ROLE_V2C_BUF = 63,
-  TESSERA_ROLE_PIPE = 64,
-  TESSERA_ROLE_DST_VIEW = 65,
-  TESSERA_ROLE_SRC_VIEW = 66,
-  TESSERA_ROLE_SIGNAL = 67,
-  TESSERA_ROLE_MEMBER = 68,
-  TESSERA_ROLE_PING = 69,
-  TESSERA_ROLE_PONG = 70,
-  TESSERA_ROLE_WORKSPACE = 71,
-  TESSERA_ROLE_SESSION = 72,
-  TESSERA_ROLE_ASYNC_EVENT = 73,
+  TESSERA_ROLE_DST_VIEW = 61,
+  TESSERA_ROLE_SRC_VIEW = 62,
+  TESSERA_ROLE_SIGNAL = 63,
+  TESSERA_ROLE_MEMBER = 64,
+  TESSERA_ROLE_PING = 65,
+  TESSERA_ROLE_PONG = 66,
+  TESSERA_ROLE_WORKSPACE = 67,
+  TESSERA_ROLE_SESSION = 68,
+  TESSERA_ROLE_ASYNC_EVENT = 69,
+  TESSERA_ROLE_EXP = 70,
+  TESSERA_ROLE_MAX = 71,
+  TESSERA_ROLE_SCALING = 72,
+  TESSERA_ROLE_EXP_ZZ = 73,
 } TesseraRole;
 
 
@@ -1090,6 +1090,18 @@ void tessera_races_end(void);
 
 // The program ends: everything that was judged is told.
 void tessera_races_finish(void);
+
+// Keeps another finding of the program beside those about order: its rule, 1 for an error and 0 for a warning, its text (the message, then
+// notes and help, a line each), the intrinsic and the place.
+//
+// # Safety
+// The strings are null or end in NUL.
+void tessera_findings_add(const char *rule,
+                          uint32_t is_error,
+                          const char *text,
+                          const char *name,
+                          const char *file,
+                          uint32_t line);
 
 // How many findings about the order of calls there are.
 uint32_t tessera_races_count(void);

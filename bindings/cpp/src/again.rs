@@ -126,7 +126,7 @@ impl TesseraMachine {
             Known { handle, view: Some(view), .. } => self.transfer_again(handle, view, data),
         };
         if is_done {
-            races::issued(self.profile, Some(number), known.view.map(|_| data as u64), &inst);
+            races::issued(self.profile, Some(number), known.view.map(|_| data as u64), inst);
         }
         is_done
     }

@@ -10,6 +10,7 @@ use crate::races;
 use crate::view::View;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use tessera_exec::engine::{Engine, PointerTarget, TileId, combines};
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, TileArg};
@@ -209,7 +210,7 @@ impl TesseraMachine {
         let found = self.engine.issue(&inst, &[])?.warnings.to_vec();
         let variant = self.keep(words, &inst, None);
         if races::is_on() {
-            races::issued(self.profile, variant, None, &inst);
+            races::issued(self.profile, variant, None, Arc::new(inst.clone()));
         }
         Ok(found)
     }
@@ -222,7 +223,7 @@ impl TesseraMachine {
         }
         self.place_all(&mut inst)?;
         if races::is_on() {
-            races::issued(self.profile, None, None, &inst);
+            races::issued(self.profile, None, None, Arc::new(inst.clone()));
         }
         let bits = self.engine.get(inst, &[])?;
         Ok(bits.to_le_bytes().into_iter().take(len).collect())
@@ -249,7 +250,7 @@ impl TesseraMachine {
             }
         };
         if races::is_on() {
-            races::issued(self.profile, variant, Some(view.data()), &inst);
+            races::issued(self.profile, variant, Some(view.data()), Arc::new(inst.clone()));
         }
         if let (Some(arg), true) = (inst.tiles.first(), is_undefined) {
             let tile = self.engine.describe(0, arg, inst.conv)?;

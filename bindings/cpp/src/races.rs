@@ -131,10 +131,10 @@ fn with(f: impl FnOnce(&mut Thread)) {
 
 /// An instruction was issued on a machine of a profile; its view, if it has one, starts at an address.
 #[cold]
-pub(crate) fn issued(profile: Profile, variant: Option<u64>, address: Option<u64>, inst: &Inst) {
+pub(crate) fn issued(profile: Profile, variant: Option<u64>, address: Option<u64>, inst: Arc<Inst>) {
     with(|thread| {
         thread.profile = Some(profile);
-        thread.tell(None, Call::Issued { variant, address, inst: Arc::new(inst.clone()) });
+        thread.tell(None, Call::Issued { variant, address, inst });
     });
 }
 
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn tessera_races_move(
         thread.profile = Some(machine.profile);
         let (to_vector, pushes) = (fifo.to_vector != 0, matches!(part, 0 | 3));
         let core = core(if to_vector == pushes { 1 } else { 2 }, thread.subblock);
-        let part = [Fifo::Push(None), Fifo::Pop(None), Fifo::Free(None), Fifo::Reserve].get(part as usize).copied();
+        let part = [Fifo::Push(None), Fifo::Pop(None), Fifo::Free(None), Fifo::Alloc(None)].get(part as usize).copied();
         let tile = tile.and_then(|tile| machine.moved_tile(tile).ok()).map(Box::new);
         if let Some(part) = part {
             thread.tell(core, Call::Moved { part, of: *fifo, tile });

@@ -80,7 +80,7 @@ fn each_pair_of_a_kernel_that_is_missing_is_found() {
     let json = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("races.jsonl");
     let _ = std::fs::remove_file(&json);
     let mut command = Command::new(&program);
-    command.args(["gemm", "4"]).env("TESSERA_RACES", "error").env("TESSERA_RACES_JSON", &json);
+    command.args(["gemm", "4"]).env("TESSERA_RACES", "error").env("TESSERA_FINDINGS", &json);
     assert_eq!(command.output().unwrap().status.code(), Some(1));
     let text = std::fs::read_to_string(json).unwrap();
     assert!(text.starts_with("{\"kind\":\"finding\",\"rule\":\"race-raw\",\"severity\":\"error\""), "{text}");
@@ -158,4 +158,62 @@ fn each_flag_that_is_missing_in_built_cpp_is_found() {
             assert!(code == 1 && text.contains("error["), "{file}, flag {flag}: {code}\n{text}");
         }
     }
+}
+
+/// The exit code of `tessera sanitize`, and its outputs.
+fn sanitize(args: &[&str]) -> (u8, String, String) {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut session = Session {
+        dir: root().join("tests/cpp"),
+        stdin: &mut std::io::empty(),
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        color: false,
+        dialect: None,
+    };
+    let words = ["tessera", "sanitize"].iter().chain(args).map(|word| (*word).into());
+    let code = tessera_cli::run(words, &mut session);
+    (code, String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+#[test]
+fn each_tool_of_the_sanitizer_finds_its_mistake_in_cpp() {
+    if !has_compiler("g++") {
+        return;
+    }
+    let source = root().join("tests/cpp/sanitize.cpp");
+    let program = compile(&source, &["-DPTO_PROFILE_A5"], "sanitize");
+    let program = program.to_str().unwrap();
+    let text = std::fs::read_to_string(source).unwrap();
+    let line_of = |tool: &str| text.lines().position(|line| line.contains("// ") && line.contains(tool)).unwrap() + 1;
+    let tools = [
+        ("memcheck", "error", "tassign-align", 1),
+        ("initcheck", "warning", "undefined-read", 0),
+        ("racecheck", "error", "race-raw", 1),
+        ("synccheck", "error", "flag-leak", 1),
+    ];
+    for (tool, severity, rule, code) in tools {
+        let (ended, stdout, stderr) = sanitize(&[program, "--tool", tool, "--format", "json"]);
+        let finding: Vec<&str> = stdout.lines().collect();
+        assert_eq!((ended, finding.len()), (code, 1), "{tool}: {stdout}{stderr}");
+        for said in [
+            format!("\"rule\":\"{rule}\""),
+            format!("\"severity\":\"{severity}\""),
+            format!("\"line\":{},", line_of(&format!(" {tool}"))),
+        ] {
+            assert!(stdout.contains(&said), "{tool}: {said}: {stdout}");
+        }
+    }
+    let (code, stdout, stderr) = sanitize(&[program]);
+    assert_eq!((code, stdout.as_str()), (1, "the kernel has run\n"));
+    assert!(stderr.ends_with("4 findings\n"), "{stderr}");
+    let (code, stdout, _) = sanitize(&[program, "--format", "sarif"]);
+    assert_eq!((code, stdout.matches("\"ruleId\"").count()), (1, 4), "{stdout}");
+    // Its arguments are the program's.
+    let clean = compile(&root().join("tests/cpp/races.cpp"), &["-DPTO_PROFILE_A5"], "sanitized-races");
+    let (code, _, stderr) = sanitize(&[clean.to_str().unwrap(), "--", "gemm"]);
+    assert!(code == 0 && stderr.ends_with("nothing found\n"), "{stderr}");
+    // What calls nothing was not compiled with the header.
+    let (code, _, stderr) = sanitize(&["/bin/true"]);
+    assert!(code == 2 && stderr.contains("called no instruction of Tessera"), "{stderr}");
 }

@@ -34,8 +34,6 @@ pub struct FifoSlots {
     bits: Option<u64>,
     /// Whether both vector cores have a part in every slot.
     pub both: bool,
-    /// Whether what is popped is used where it lies in global memory, until the slot is freed.
-    pub in_place: bool,
 }
 
 impl FifoSlots {
@@ -52,22 +50,12 @@ impl FifoSlots {
         let popped = popped.map(|tile| tile.layout());
         let (base, offset) = (placement.slots_of(func, constants, fifo), fifo.offset(func));
         let both = fifo.split != 0 || profile == Profile::A2a3;
-        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped, bits, both, in_place: false }
+        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped, bits, both }
     }
 
     /// Those of a pipe of a C++ program; it says where the tiles that it pops lie when it pops the first one.
     pub fn of_calls(fifo: Fifo, profile: Profile, base: u64, both: bool) -> FifoSlots {
-        FifoSlots { fifo, profile, base, offset: 0, popped: None, bits: None, both, in_place: false }
-    }
-
-    /// Whether a pop copies a slot of global memory.
-    pub fn is_copied(&self) -> bool {
-        self.fifo.is_global(self.profile) && !self.in_place
-    }
-
-    /// Whether a pop frees its slot.
-    pub fn frees_at_pop(&self) -> bool {
-        self.fifo.frees_at_pop(self.profile) && !self.in_place
+        FifoSlots { fifo, profile, base, offset: 0, popped: None, bits: None, both }
     }
 
     /// The slot of the how-manieth push or pop.

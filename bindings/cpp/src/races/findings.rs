@@ -4,7 +4,7 @@ use super::{MODE, lock};
 use crate::abi::{TesseraRace, TesseraStatus};
 use crate::machine::CFinding;
 use rustc_hash::FxHashSet;
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -26,11 +26,14 @@ struct Found {
 /// Keeps findings, each once for all blocks.
 pub(super) fn tell(findings: Vec<CallFinding>) {
     for CallFinding { mut diagnostic, at, others } in findings {
-        if diagnostic.severity == Severity::Error && MODE.load(Ordering::Relaxed) == 1 {
+        let is_of_order = !others.is_empty() || diagnostic.span.is_some();
+        if is_of_order && diagnostic.severity == Severity::Error && MODE.load(Ordering::Relaxed) == 1 {
             diagnostic.severity = Severity::Warning;
         }
+        // In one line instructions may be wrong in several ways.
         let places = at.iter().chain(others.iter().map(|other| &other.0));
         let key = places.fold(diagnostic.rule.to_string(), |key, site| format!("{key} {} {}", site.name, site.place()));
+        let key = if is_of_order { key } else { format!("{key} {}", diagnostic.message) };
         if !lock(&SEEN).get_or_insert_default().insert(key) {
             continue;
         }
@@ -89,6 +92,43 @@ fn json(d: &Diagnostic, at: Option<&CallSite>, others: &[(CallSite, String)]) ->
         list(others),
         list(notes),
     )
+}
+
+/// Keeps another finding of the program beside those about order: its rule, 1 for an error and 0 for a warning, its text (the message, then
+/// notes and help, a line each), the intrinsic and the place.
+///
+/// # Safety
+/// The strings are null or end in NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tessera_findings_add(
+    rule: *const c_char,
+    is_error: u32,
+    text: *const c_char,
+    name: *const c_char,
+    file: *const c_char,
+    line: u32,
+) {
+    // SAFETY: null, or ends in NUL.
+    let text_of = |p: *const c_char| match p.is_null() {
+        true => String::new(),
+        false => unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned(),
+    };
+    let (id, text) = (text_of(rule), text_of(text));
+    let known = tessera_isa::rules::rule(&id).map_or("internal", |rule| rule.id);
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let message = first.split_once("]: ").map_or(first, |(_, message)| message);
+    let severity = if is_error != 0 { Severity::Error } else { Severity::Warning };
+    let mut diagnostic = Diagnostic::new(known, severity, message);
+    for line in lines {
+        match line.split_once(": ") {
+            Some(("help", help)) => diagnostic.help = Some(help.into()),
+            Some(("note", note)) => diagnostic.notes.push(note.into()),
+            _ => {}
+        }
+    }
+    let site = CallSite { name: text_of(name), file: text_of(file), line };
+    tell(vec![CallFinding { diagnostic, at: Some(site), others: Vec::new() }]);
 }
 
 /// How many findings about the order of calls there are.

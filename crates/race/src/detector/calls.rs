@@ -259,7 +259,7 @@ impl CallDetector {
     fn apart(&mut self, access: Access, start: u64) -> SmallVec<[Access; 1]> {
         let Space::Buffer(value) = access.space else { return SmallVec::from_iter([access]) };
         let first = self.calls.chunk(value) as i64;
-        let mut parts: SmallVec<[(Space, Vec<(i64, i64)>); 1]> = SmallVec::new();
+        let mut parts: Vec<(Space, Vec<(i64, i64)>)> = Vec::new();
         for (from, to) in access.bytes(start as i64) {
             let (mut from, to) = (from + first, to + first);
             while from < to {
@@ -287,7 +287,7 @@ impl CallDetector {
         self.detector.ordered(process, (op, &[]), id);
     }
 
-    /// A push, a pop or a free of the FIFO with this key, or a slot of it is reserved, for a push without a tile; the first slot lies at this address of the host.
+    /// A push, a pop or a free of the FIFO with this key, or a slot of it is allocated, for a push without a tile; the first slot lies at this address of the host.
     pub fn moved(
         &mut self,
         process: usize,
@@ -296,7 +296,7 @@ impl CallDetector {
         (key, of): (u64, CallFifo),
         (tile, address): (Option<&TileArg>, Option<u64>),
     ) {
-        let profile = if of.in_global { Profile::A2a3 } else { Profile::A5 };
+        let profile = self.detector.text.profile;
         let fifo = *self.fifos.entry(key).or_insert_with(|| {
             let text = Arc::make_mut(&mut self.detector.text);
             let fifo = Fifo {
@@ -306,6 +306,10 @@ impl CallDetector {
                 id: 0,
                 reserve: None,
                 inits: Default::default(),
+                slot_view: of.in_global,
+                entries: tile.is_none() && !matches!(part, FifoPart::Free(_)),
+                allocs: Vec::new(),
+                epilogue: None,
                 pushes: Vec::new(),
                 pops: Vec::new(),
                 frees: Vec::new(),
@@ -313,27 +317,17 @@ impl CallDetector {
                 local_slots: of.slots,
                 slot_size: of.slot_size,
                 split: of.split,
-                allocs: Vec::new(),
-                entries: false,
-                epilogue: None,
-                slot_view: false,
             };
             text.slots.push(FifoSlots::of_calls(fifo, profile, of.base, of.both));
             text.slots.len() - 1
         });
         let pops = matches!(part, FifoPart::Pop(_));
         let text = Arc::make_mut(&mut self.detector.text);
-        let pipe = part.pipe(of.dir, profile);
-        match (part, tile, text.slots.get_mut(fifo)) {
-            (FifoPart::Pop(_), Some(tile), Some(slots)) => _ = slots.popped.get_or_insert(tile.layout.clone()),
-            (FifoPart::Pop(_), None, Some(slots)) => slots.in_place = true,
-            // Other instructions fill a slot between these two.
-            (FifoPart::Reserve, ..) => {
-                return self.detector.slot(process, op, (fifo, FifoPart::Push(None).pipe(of.dir, profile)), false);
-            }
-            (FifoPart::Push(_), None, _) => return self.detector.slot(process, op, (fifo, pipe), true),
-            _ => {}
+        let Some(slots) = text.slots.get_mut(fifo) else { return };
+        if let (FifoPart::Pop(_), Some(tile)) = (part, tile) {
+            slots.popped.get_or_insert(tile.layout.clone());
         }
+        let pipe = if slots.fifo.entries { part.entry_pipe() } else { part.pipe(of.dir, profile) };
         if let Some(known) = text.moves.get_mut(op.index()) {
             *known = Some(Move { part, fifo, pipe });
         }

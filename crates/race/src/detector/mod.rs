@@ -539,7 +539,7 @@ impl<const W: usize> Detector<W> {
         let text = self.text.clone();
         let Some(Some(source_map::Move { part, fifo, pipe })) = text.moves.get(op.index()).copied() else { return };
         let Some(slots) = text.slots.get(fifo) else { return };
-        let (is_copied, frees_at_pop) = (slots.is_copied(), slots.frees_at_pop());
+        let (is_copied, frees_at_pop) = (slots.fifo.is_global(text.profile), slots.fifo.frees_at_pop(text.profile));
         if slots.fifo.entries {
             return self.entry(process, (op, turns), (part, fifo, pipe));
         }
@@ -591,6 +591,14 @@ impl<const W: usize> Detector<W> {
         }
     }
 
+    /// An event is recorded on a pipe, or a pipe waits for it.
+    fn event(&mut self, process: usize, op: OpId, (pipe, number): (Pipe, i64), records: bool) {
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let (flag, point) = (pipes.core_flag(number), pipes.point(op, &[]));
+        let act = if records { pipes.set(pipe, flag, &point, None) } else { pipes.wait(pipe, flag, &point) };
+        self.next(process, point, act);
+    }
+
     /// An operation on the views of slots (isa/today.md 7.2).
     fn entry(
         &mut self,
@@ -607,24 +615,6 @@ impl<const W: usize> Detector<W> {
             FifoRole::Push(_) => self.send(process, point, pipe, Line::Ready(fifo)),
             FifoRole::Pop(_) => self.receive(process, point, pipe, Line::Ready(fifo)),
             _ => self.send(process, point, pipe, Line::Free(fifo)),
-        }
-    }
-
-    /// An event is recorded on a pipe, or a pipe waits for it.
-    fn event(&mut self, process: usize, op: OpId, (pipe, number): (Pipe, i64), records: bool) {
-        let Some(pipes) = self.pipes.get_mut(process) else { return };
-        let (flag, point) = (pipes.core_flag(number), pipes.point(op, &[]));
-        let act = if records { pipes.set(pipe, flag, &point, None) } else { pipes.wait(pipe, flag, &point) };
-        self.next(process, point, act);
-    }
-
-    /// A slot is allocated, to be filled by other instructions, or is filled by them.
-    fn slot(&mut self, process: usize, op: OpId, (fifo, pipe): (usize, Pipe), fills: bool) {
-        let Some(pipes) = self.pipes.get_mut(process) else { return };
-        let point = pipes.point(op, &[]);
-        match fills {
-            true => self.send(process, point, pipe, Line::Ready(fifo)),
-            false => self.receive(process, point, pipe, Line::Free(fifo)),
         }
     }
 

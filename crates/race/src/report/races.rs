@@ -105,7 +105,7 @@ impl Reporter<'_> {
             let turns = turns[n].iter().map(|(_, i)| Fact::Number(*i as i64)).collect();
             let mut parts = vec![
                 ("at", Fact::Place(self.span(ops[n]))),
-                ("instruction", Fact::Text(names[n].to_string().into())),
+                ("instruction", Fact::Text(names[n].to_string())),
                 ("pipe", Fact::Text(pipe.name().into())),
                 ("access", Fact::Text(if access.writes { "writes" } else { "reads" }.into())),
                 ("operand", Fact::Text(self.operand(ops[n], access.role))),

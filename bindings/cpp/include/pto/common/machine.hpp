@@ -65,7 +65,7 @@ public:
     // Reports what the last call found; says whether it did its work.
     bool Done(TesseraStatus status) const
     {
-        if (status == TESSERA_STATUS_OK && !CurrentWarningHandler()) {
+        if (status == TESSERA_STATUS_OK && !CurrentWarningHandler() && !KeepsFindings()) {
             return true;
         }
         return Report(status);
@@ -88,7 +88,10 @@ private:
                 text = found.text;
                 break;
             }
-            if (status == TESSERA_STATUS_OK) {
+            if (status == TESSERA_STATUS_OK && KeepsFindings()) {
+                KeepFinding(Error(found.rule, found.message, found.text), false);
+            }
+            if (status == TESSERA_STATUS_OK && CurrentWarningHandler()) {
                 CurrentWarningHandler()(Error(found.rule, found.message, found.text));
             }
         }

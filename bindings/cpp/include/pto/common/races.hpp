@@ -27,14 +27,13 @@ inline bool IsJudged()
     return __atomic_load_n(mode, __ATOMIC_RELAXED) != 0;
 }
 
-// Prints what was found since it was called last, and writes it to the file that TESSERA_RACES_JSON names.
+// Prints what was found since it was called last, or writes it to the file that TESSERA_FINDINGS names.
 inline void PrintRaces()
 {
     static std::mutex mutex;
     static uint32_t printed = 0;
     const std::lock_guard<std::mutex> lock(mutex);
-    const char *path = std::getenv("TESSERA_RACES_JSON");
-    std::FILE *file = path == nullptr || *path == '\0' ? nullptr : std::fopen(path, "a");
+    std::FILE *file = KeepsFindings() ? std::fopen(std::getenv("TESSERA_FINDINGS"), "a") : nullptr;
     for (TesseraRace race; tessera_races_found(printed, &race) == TESSERA_STATUS_OK; ++printed) {
         if (file != nullptr) {
             std::fprintf(file, "%s\n", race.json);
@@ -62,22 +61,45 @@ inline bool HasRaceErrors()
 
 inline void FinishRaces()
 {
+    ToldAtEnd() = nullptr;
     tessera_races_finish();
     PrintRaces();
+    if (std::FILE *file = KeepsFindings() ? std::fopen(std::getenv("TESSERA_FINDINGS"), "a") : nullptr) {
+        std::fprintf(file, "{\"kind\":\"end\"}\n");
+        std::fclose(file);
+    }
+}
+
+inline void TellAtExit(int status)
+{
+    if (ToldAtEnd() != nullptr) {
+        FinishRaces();
+    }
+    if (status == 0 && HasRaceErrors()) {
+        EndWithError();
+    }
 }
 
 // What is found is told when the program ends; with errors its exit code is 1.
 inline void TellRacesAtExit()
 {
     static const bool registered = [] {
+        ToldAtEnd() = FinishRaces;
 #if defined(__GLIBC__)
-        on_exit([](int status, void *) { FinishRaces(), status == 0 && HasRaceErrors() ? EndWithError() : void(); }, nullptr);
+        on_exit([](int status, void *) { TellAtExit(status); }, nullptr);
 #else
-        std::atexit([] { FinishRaces(), HasRaceErrors() ? EndWithError() : void(); });
+        std::atexit([] { TellAtExit(0); });
 #endif
         return true;
     }();
     static_cast<void>(registered);
+}
+
+// Keeps an error, or a warning, for the file of findings.
+inline void KeepFinding(const Error &error, bool isError)
+{
+    TellRacesAtExit();
+    tessera_findings_add(error.rule().c_str(), isError, error.what(), error.instruction(), error.file(), error.line());
 }
 
 // The place of the next call: that of the outermost intrinsic that runs, or of the call itself.
