@@ -115,7 +115,7 @@ impl Emitter<'_> {
     }
 
     fn initialize(&mut self, id: OpId, op: &Op) -> Emitted<()> {
-        if op.operand(Role::ScratchView).is_some() {
+        if op.operand(Role::SlotView).is_some() {
             return Err(Self::no_entries(op));
         }
         if tessera_ir::fifo::epilogue(op).is_some() {

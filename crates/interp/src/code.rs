@@ -270,7 +270,7 @@ pub struct QuantPush {
 pub enum PushArg {
     None,
     Scalar(Int),
-    /// A row of parameters, and where they lie as binary32 if they are narrower.
+    /// A row of parameters, and where they lie as words of 64 bits if they are floats.
     Vector(TileSlot, Option<TileId>),
 }
 

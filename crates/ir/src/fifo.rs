@@ -222,7 +222,7 @@ pub fn epilogue(init: &Op) -> Option<Result<Epilogue, String>> {
 
 /// Whether views of slots go through a direction of a pipe: it names the view of a slot, and no buffer of a consumer.
 pub fn has_entries(func: &Func, init: &Op, dir: Dir) -> bool {
-    init.operand(Role::ScratchView).is_some() && buffer(func, init, dir) == Buffer::Other
+    init.operand(Role::SlotView).is_some() && buffer(func, init, dir) == Buffer::Other
 }
 
 /// The tile that a pop gives storage, or makes.
@@ -314,7 +314,7 @@ impl Fifos {
         };
         // Pipes that share no buffer are distinguished by their numbers.
         let number = if name.is_empty() { pipe_id(init) } else { 0 };
-        let slot_view = init.operand(Role::ScratchView).is_some();
+        let slot_view = init.operand(Role::SlotView).is_some();
         let entries = has_entries(func, init, dir);
         // The ends of one that has no buffer meet by number and direction (isa/today.md 7.1).
         let same = |f: &Fifo| {

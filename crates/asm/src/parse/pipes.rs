@@ -92,7 +92,7 @@ impl Parser<'_> {
             let is_view = self.raw_type(&raw).is_some_and(|id| matches!(self.module.types.get(id), Type::View(_)));
             let role = match role {
                 Role::Src | Role::Tile if is_view => &Role::Global,
-                Role::Global if is_view && matches!(op.info().sem, Sem::Fifo(Fifo::Initialize(_))) => &Role::ScratchView,
+                Role::Global if is_view && matches!(op.info().sem, Sem::Fifo(Fifo::Initialize(_))) => &Role::SlotView,
                 _ => role,
             };
             if draft.operands.iter().any(|(r, _)| r == role) {
@@ -105,7 +105,7 @@ impl Parser<'_> {
             let has = |role: Role| draft.operands.iter().any(|(r, _)| *r == role);
             match role {
                 Role::Src | Role::Tile => has(role) || has(Role::Global),
-                Role::Global => has(role) || has(Role::ScratchView),
+                Role::Global => has(role) || has(Role::SlotView),
                 _ => has(role),
             }
         };

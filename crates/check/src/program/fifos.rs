@@ -180,7 +180,7 @@ impl Check<'_> {
 
     /// `fifo-gm`: the slots have room in global memory.
     fn slot_buffer(&self, init: &Op) -> Option<Fault> {
-        if init.operand(Role::ScratchView).is_some() {
+        if init.operand(Role::SlotView).is_some() {
             return None;
         }
         let Some(buffer) = init.operand(Role::Global).and_then(|o| o.arg.value()) else {

@@ -69,7 +69,7 @@ impl Walk<'_> {
     /// The view of a slot: that of the pipe, somewhere in its memory (isa/today.md 7.2). `fifo-slot` of the view.
     fn entry(&mut self, id: OpId, op: &Op) {
         let init = self.fifos.init(id).map(|init| self.state.func.op(init));
-        let slot = init.and_then(|init| init.operand(Role::ScratchView)).and_then(|o| o.arg.value());
+        let slot = init.and_then(|init| init.operand(Role::SlotView)).and_then(|o| o.arg.value());
         let Some(Val::View(slot)) = slot.map(|v| *self.state.get(v)) else { return };
         let view = self.state.views[slot].clone();
         let made = match fifo::part(op) {
@@ -86,7 +86,7 @@ impl Walk<'_> {
 
     /// `fifo-slot` of slots that are views: the pipe says how many bytes one has (isa/today.md 7.2).
     fn slot_bytes(&mut self, id: OpId, op: &Op) {
-        let Some(Val::View(slot)) = op.operand(Role::ScratchView).and_then(|o| o.arg.value()).map(|v| *self.state.get(v))
+        let Some(Val::View(slot)) = op.operand(Role::SlotView).and_then(|o| o.arg.value()).map(|v| *self.state.get(v))
         else {
             return;
         };

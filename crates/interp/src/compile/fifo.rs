@@ -122,7 +122,7 @@ impl Compiler<'_> {
         };
         let init = self.fifos.init(id).map(|init| self.func.op(init));
         let of_init = |role| init.and_then(|init| init.operand(role)).and_then(|o| o.arg.value());
-        let slot = of_init(Role::ScratchView).and_then(|v| self.var(v).global());
+        let slot = of_init(Role::SlotView).and_then(|v| self.var(v).global());
         if self.fifos.list[channel].entries {
             let slot = slot.ok_or_else(|| lacks(op, "a pipe with gm_slot_tensor"))?;
             let view = fifo::entry(op).and_then(|v| self.var(v).global());
@@ -189,9 +189,9 @@ impl Compiler<'_> {
         let param = match set.operand(Role::Fp).and_then(|o| o.arg.value()) {
             Some(fp) => {
                 let tile = self.ty(fp).on(self.profile).ok_or_else(|| lacks(set, "a tile"))?;
-                let wide = if tile.elem.bits() < 32 { Some(self.slot_object(set, fp)?) } else { None };
+                let wide = if tile.elem.bits() < 64 { Some(self.slot_object(set, fp)?) } else { None };
                 if let Some(wide) = wide {
-                    self.program.objects[wide.index()].tile.elem = Elem::F32;
+                    self.program.objects[wide.index()].tile.elem = Elem::U64;
                 }
                 PushArg::Vector(self.var(fp).tile().ok_or_else(|| lacks(set, "a tile"))?, wide)
             }

@@ -13,8 +13,7 @@ const INIT: PipeText = PipeText {
     worded: true,
     operands: &[
         (Role::Global, "gm_slot_buffer", true),
-        // The header's masks have room for 64 roles, and no operation has both of these views.
-        (Role::ScratchView, "gm_slot_tensor", true),
+        (Role::SlotView, "gm_slot_tensor", true),
         (Role::C2vBuf, "c2v_consumer_buf", true),
         (Role::V2cBuf, "v2c_consumer_buf", true),
     ],

@@ -116,7 +116,7 @@ impl<'a> PathWalk<'a> {
         let (slots, slot, _) = self.next_slot(n, what);
         let Some(made) = fifo::entry(op) else { return };
         let init = self.fifos.init(id).map(|init| self.subject.func.op(init));
-        let view = init.and_then(|init| init.operand(Role::ScratchView)).map(|o| self.val(o.arg));
+        let view = init.and_then(|init| init.operand(Role::SlotView)).map(|o| self.val(o.arg));
         let Some(Val::View(view)) = view else { return self.set_unknown(op) };
         let mut view = self.state.views[view].clone();
         let by = i64::try_from(slot.saturating_mul(slots.fifo.slot_size).saturating_mul(8)).unwrap_or(i64::MAX);
@@ -184,7 +184,7 @@ impl<'a> PathWalk<'a> {
             SlotPlace::Chip(loc, core, at) => Some(Place { root: Root::Chip(loc, core), at: bits(at).into() }),
             SlotPlace::Global(by) => {
                 let init = self.subject.func.op(self.fifos.init(id)?);
-                let slots = init.operand(Role::ScratchView).or_else(|| init.operand(Role::Global));
+                let slots = init.operand(Role::SlotView).or_else(|| init.operand(Role::Global));
                 let Val::View(view) = self.val(slots?.arg) else { return None };
                 let Place { root, at } = self.state.views[view].place.clone();
                 Some(Place { root, at: at.plus(&bits(by).into()) })

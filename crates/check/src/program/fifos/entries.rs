@@ -21,7 +21,7 @@ impl<'a> Check<'a> {
     /// `fifo-init` of a pipe whose slots are a view: it has no other buffer, except that tiles may go through it to the
     /// vector cores.
     pub(super) fn slot_view(&self, init: &Op) -> Option<Fault> {
-        init.operand(Role::ScratchView)?;
+        init.operand(Role::SlotView)?;
         let refuse = |what: &str, help: &str| Some(Fault::new("fifo-init", what.to_string()).help(help));
         if init.operand(Role::Global).is_some() {
             let what = "the pipe has gm_slot_tensor and gm_slot_buffer, and its slots lie in one of them";
@@ -91,7 +91,7 @@ impl<'a> Check<'a> {
     /// `fifo-type`: both ends describe slots of one element type.
     fn element_types<'i>(&mut self, inits: impl Iterator<Item = &'i OpId>) {
         let elem = |id: &OpId| {
-            let view = self.func.op(*id).operand(Role::ScratchView)?.arg.value()?;
+            let view = self.func.op(*id).operand(Role::SlotView)?.arg.value()?;
             Some((*id, self.module.types.get(self.func.value(view).ty).global_elem()?))
         };
         let all: Vec<_> = inits.filter_map(elem).collect();
