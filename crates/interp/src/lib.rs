@@ -31,7 +31,7 @@ mod step;
 mod symbolic_run;
 
 pub use micro_order::Bytes;
-pub use ranks::{RankOutput, Ranks, RanksOutcome, Window, communicates, run_ranks};
+pub use ranks::{AddressSpace, RankOutput, Ranks, RanksOutcome, Window, communicates, run_ranks};
 pub use observe::{
     Communicated, Moment, Move, Moved, Moves, Observe, Observer, SignalWord, Space, TouchKind, Variant,
 };

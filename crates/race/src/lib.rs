@@ -21,6 +21,7 @@ mod happens_before;
 mod insert;
 mod linear_expr;
 mod placement;
+pub mod ranks;
 mod races;
 mod redundant;
 mod report;

@@ -144,6 +144,10 @@ impl Compiler<'_> {
                 ty: self.scalar_type(self.result(op)?),
             }),
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
+            _ if matches!(opcode.order(), Some(Order::Cache)) => match self.observed {
+                true => Support::Cache(self.cached(op)),
+                false => return Ok(()),
+            },
             _ if matches!(opcode.order(), Some(Order::Nothing)) => return Ok(()),
             _ if matches!(opcode.order(), Some(Order::Meet)) => return self.meeting(id, op, code),
             Text::Comm(_) => return self.between_ranks(id, op, opcode, code),
@@ -152,6 +156,9 @@ impl Compiler<'_> {
             Text::Ignored | Text::AsWritten | Text::Hint(_) => {
                 if self.observed && opcode.order().is_some() {
                     code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
+                }
+                if self.observed && opcode.order() == Some(Order::Fence) && self.is_global_fence(op) {
+                    code.push(Code::Support(id, Box::new(Support::Cache(Cached::Fence))));
                 }
                 return Ok(());
             }

@@ -77,7 +77,7 @@ impl Exec<'_> {
         let Some(word) = wanted.words.iter().find(failing).or_else(|| wanted.words.first()).copied() else {
             return String::new();
         };
-        let name = rank.space.named(word.0, word.1 as u64, 4);
+        let name = rank.space.named(word.0, word.1 as u64);
         let notified = self.ranks.as_deref().and_then(|ranks| ranks.notified.get(&word));
         let last = match notified {
             None => "never notified".to_string(),

@@ -32,6 +32,10 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
         let mut own: Vec<ArgBuffer> = Vec::new();
         let mut buffers = blocks::buffers(run);
         let name = |value: ValueId| run.module.names.text(run.func.value(value).name).to_string();
+        let size = |value: ValueId| {
+            let elem = run.module.types.get(run.func.value(value).ty).global_elem();
+            elem.map_or(1, |elem| elem.bytes_of(1))
+        };
         // Windows first, in their order.
         for window in &ranks.windows {
             let mut region =
@@ -53,7 +57,7 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
                 };
                 let start = region.len.next_multiple_of(ALIGN);
                 region.len = start + len;
-                region.parts.push(Part { name: name(*value), start, len });
+                region.parts.push(Part { name: name(*value), size: size(*value), start, len });
                 let (memory, dims) = (MemoryId::buffer(space.regions.len() as u32), buffer.dims.clone());
                 own.push(ArgBuffer { value: *value, memory, byte: start, dims, grows: false });
                 pieces.push((start as usize, buffer));
@@ -77,7 +81,7 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
                 None => (buffer.memory, grows),
             };
             let len = memory_of.bytes().len() as u64;
-            let parts = vec![Part { name: name(value), start: 0, len }];
+            let parts = vec![Part { name: name(value), size: size(value), start: 0, len }];
             space.regions.push(Region { rank: rank as u32, is_window: false, grows, len, parts });
             memories.push(memory_of);
             own.push(ArgBuffer { value, memory, byte: 0, dims, grows });

@@ -22,15 +22,20 @@
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
+use super::detect::{RankSink, SharedFindings, observe_rank};
 use super::{Bindings, InputError, Inputs, Kernel, Need, Placement};
 use crate::{Error, Result};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use tessera_interp::{Outcome, RanksOutcome, Window, communicates, run_ranks};
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Arg, ArithOp, Def, Func, OpKind, ValueId};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Role, Text};
-use tessera_isa::sem::{Comm, Sem};
+use tessera_race::detector::{self, KernelText};
+use tessera_race::ranks::BlockLog;
 
 /// The first word of a context that says where a window starts.
 const FIRST_BASE: i64 = 4;
@@ -264,16 +269,59 @@ impl Ranks {
     }
 
     /// Runs all ranks together and judges their order (isa/comm.md 5 and 6): the findings beside the run's own.
-    pub fn execute_judged(self) -> (RanksOutcome, Vec<tessera_isa::diag::Diagnostic>) {
-        (self.execute(), Vec::new())
+    pub fn execute_judged(self) -> (RanksOutcome, Vec<Diagnostic>) {
+        let kernels = self.kernels.clone();
+        let orders: Vec<_> = self.bindings.iter().map(|b| b.order).collect();
+        let logs: Arc<Mutex<Vec<BlockLog>>> = Arc::default();
+        let (now, texts) = (Arc::new(AtomicU64::new(0)), Mutex::new(Vec::new()));
+        let outcome = self.executed(|rank, kernel, placement| {
+            let (module, func, profile) = (kernel.module(), kernel.func(), kernel.profile());
+            let order = orders.get(rank).copied().flatten();
+            let text = Arc::new(KernelText::new(module, func, profile, placement, order));
+            let found = SharedFindings::default();
+            let cores = text.processes.iter().map(|p| p.core.name()).collect();
+            let sink = RankSink { rank: rank as u32, cores, logs: logs.clone(), now: now.clone() };
+            let observe = observe_rank(text.clone(), found.clone(), sink);
+            if let Ok(mut texts) = texts.lock() {
+                texts.push((text, found));
+            }
+            Some(observe)
+        });
+        if outcome.diagnostics.iter().any(Diagnostic::is_error) {
+            return (outcome, Vec::new());
+        }
+        let texts = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for (kernel, (text, blocks)) in kernels.iter().zip(&texts).filter(|(_, (text, _))| !text.is_plain()) {
+            let mut blocks = std::mem::take(&mut *blocks.lock().unwrap_or_else(PoisonError::into_inner));
+            blocks.sort_by_key(|(block, _)| *block);
+            let blocks = blocks.into_iter().map(|(_, findings)| findings).collect();
+            let report = detector::report(kernel.module(), kernel.func(), kernel.program().source(), text, blocks);
+            let is_new = |d: &Diagnostic| !found.iter().any(|f| f.rule == d.rule && f.span == d.span);
+            let new: Vec<Diagnostic> = report.diagnostics.into_iter().filter(is_new).collect();
+            found.extend(new);
+        }
+        let mut logs = std::mem::take(&mut *logs.lock().unwrap_or_else(PoisonError::into_inner));
+        logs.sort_by_key(|log| (log.rank, log.block));
+        let space = &outcome.space;
+        let text = tessera_race::ranks::Text {
+            funcs: kernels.iter().map(|kernel| (kernel.module(), kernel.func())).collect(),
+            name: &|region, byte| space.name_of(region, byte),
+            cache: true,
+        };
+        found.extend(tessera_race::ranks::judge(logs, &text));
+        if let Some(program) = kernels.first().map(Kernel::program) {
+            found = program.with_locations(found);
+        }
+        (outcome, found)
     }
 
     /// The same with an observer for each rank.
     pub(crate) fn executed(
         mut self,
-        observe: impl Fn(usize, &Kernel, &Placement) -> Option<std::sync::Arc<tessera_interp::Observe>>,
+        observe: impl Fn(usize, &Kernel, &Placement) -> Option<Arc<tessera_interp::Observe>>,
     ) -> RanksOutcome {
-        let failed = |diagnostics| RanksOutcome { diagnostics, ranks: Vec::new() };
+        let failed = |diagnostics| RanksOutcome { diagnostics, ..RanksOutcome::default() };
         let rooms = match self.rooms() {
             Ok(rooms) => rooms,
             Err(error) => return failed(error.diagnostics().cloned().collect()),
@@ -480,12 +528,6 @@ fn follow(
         }
     }
     grown
-}
-
-/// Whether a kernel has a test of a signal.
-#[allow(dead_code, reason = "asked where races are")]
-pub(crate) fn tests(func: &Func) -> bool {
-    func.ops.iter().any(|op| op.opcode().is_some_and(|o| matches!(o.info().sem, Sem::Comm(Comm::Test))))
 }
 
 /// One rank's part of an outcome, as a run of one device gives it.
