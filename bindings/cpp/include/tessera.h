@@ -145,7 +145,16 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_PIPE_ID = 56, // an integer
   TESSERA_ATTR_NAME_NO_SPLIT = 57, // true or false
   TESSERA_ATTR_NAME_PIPE_SPLIT = 58, // an integer
-  TESSERA_ATTR_NAME_FFTS_MODE = 59, // an integer
+  TESSERA_ATTR_NAME_NOTIFY_OP = 59, // one of atomic_add, set
+  TESSERA_ATTR_NAME_WAIT_CMP = 60, // one of eq, ne, gt, ge, lt, le
+  TESSERA_ATTR_NAME_REDUCE_OP = 61, // one of sum, max, min
+  TESSERA_ATTR_NAME_ROOT = 62, // an integer
+  TESSERA_ATTR_NAME_SYNC_ID = 63, // an integer
+  TESSERA_ATTR_NAME_BLOCK_BYTES = 64, // an integer
+  TESSERA_ATTR_NAME_COMM_BLOCK_OFFSET = 65, // an integer
+  TESSERA_ATTR_NAME_QUEUE_NUM = 66, // an integer
+  TESSERA_ATTR_NAME_CHANNEL_GROUP_IDX = 67, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 68, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -383,17 +392,31 @@ typedef enum TesseraOp {
   TESSERA_OP_TPUSH = 209, // tpush_to_aiv or tpush_to_aic, by the core.
   TESSERA_OP_TPOP = 210, // tpop_from_aic or tpop_from_aiv, by the core.
   TESSERA_OP_TFREE = 211, // tfree_from_aic or tfree_from_aiv, by the core.
-  TESSERA_OP_TSUBRELU = 212, // Difference of two tiles, negative elements become zero.
-  TESSERA_OP_TMULADDDST = 213, // Adds a product to the destination.
-  TESSERA_OP_TFUSEDMULADD = 214, // Multiplies the destination and adds to it.
-  TESSERA_OP_TFUSEDMULADDRELU = 215, // Multiplies the destination and adds to it, negative elements become zero.
-  TESSERA_OP_TADDRELUCONV = 216, // Sum, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TSUBRELUCONV = 217, // Difference, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TADDDEQRELU = 218, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
-  TESSERA_OP_TMOV_ZZ = 219, // Brings shared exponents into the order in which the matrix unit reads them.
-  TESSERA_OP_TGATHER_ROWS = 220, // Picks rows of src by a pattern.
-  TESSERA_OP_TSCATTER_COLS = 221, // Spreads the columns of src by a pattern.
-  TESSERA_OP_TSCATTER_ROWS = 222, // Spreads the rows of src by a pattern.
+  TESSERA_OP_COMM_TPUT = 212, // Copies a view into a view, usually of another rank, through staging tiles; it can add.
+  TESSERA_OP_COMM_TGET = 213, // Copies a view, usually of another rank, into a view through staging tiles.
+  TESSERA_OP_COMM_TNOTIFY = 214, // Sets or adds to a signal word, after everything before it.
+  TESSERA_OP_COMM_TWAIT = 215, // Holds up the process until all signal words compare true.
+  TESSERA_OP_COMM_TTEST = 216, // Asks whether all signal words compare true.
+  TESSERA_OP_COMM_TBROADCAST = 217, // Copies a view to every member of a group.
+  TESSERA_OP_COMM_TGATHER = 218, // Joins the members' views by rows.
+  TESSERA_OP_COMM_TSCATTER = 219, // Deals out a view's rows to the members.
+  TESSERA_OP_COMM_TREDUCE = 220, // Sum, maximum or minimum of the members' views.
+  TESSERA_OP_COMM_BUILD_ASYNC_SESSION = 221, // A session of asynchronous transfers, with scratch for them.
+  TESSERA_OP_COMM_TPUT_ASYNC = 222, // Starts copying a dense view.
+  TESSERA_OP_COMM_TGET_ASYNC = 223, // Starts copying a dense view.
+  TESSERA_OP_COMM_WAIT_ASYNC_EVENT = 224, // Waits until a copy is done, and those that its session started before.
+  TESSERA_OP_COMM_TEST_ASYNC_EVENT = 225, // Asks whether a copy is done, and those that its session started before.
+  TESSERA_OP_TSUBRELU = 226, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 227, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 228, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 229, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 230, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 231, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 232, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TMOV_ZZ = 233, // Brings shared exponents into the order in which the matrix unit reads them.
+  TESSERA_OP_TGATHER_ROWS = 234, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 235, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 236, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -510,6 +533,15 @@ typedef enum TesseraRole {
   TESSERA_ROLE_MAX = 61,
   TESSERA_ROLE_SCALING = 62,
   TESSERA_ROLE_EXP_ZZ = 63,
+  TESSERA_ROLE_DST_VIEW = 64,
+  TESSERA_ROLE_SRC_VIEW = 65,
+  TESSERA_ROLE_SIGNAL = 66,
+  TESSERA_ROLE_MEMBER = 67,
+  TESSERA_ROLE_PING = 68,
+  TESSERA_ROLE_PONG = 69,
+  TESSERA_ROLE_WORKSPACE = 70,
+  TESSERA_ROLE_SESSION = 71,
+  TESSERA_ROLE_ASYNC_EVENT = 72,
 } TesseraRole;
 
 

@@ -70,6 +70,10 @@ words! {
         Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
         IdxView = "idx_view", "idx", "Indices in global memory.";
         ScratchView = "scratch", "scratch", "Scratch in global memory.";
+        Exp = "exp", "exp", "The shared exponent of each group.";
+        Max = "max", "max", "The largest magnitude of each group.";
+        Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
+        ExpZz = "exp_zz", "expZZ", "The exponents in the order in which the matrix unit reads them.";
         DstView = "dst", "dst", "A view that is written, of whatever rank.";
         SrcView = "src", "src", "A view that is read, of whatever rank.";
         Signal = "signal", "signal", "Words that ranks notify and wait for.";
@@ -79,10 +83,6 @@ words! {
         Workspace = "workspace", "workspace", "Memory that asynchronous transfers work with.";
         Session = "session", "session", "A session of asynchronous transfers.";
         AsyncEvent = "event", "event", "A copy that was started.";
-        Exp = "exp", "exp", "The shared exponent of each group.";
-        Max = "max", "max", "The largest magnitude of each group.";
-        Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
-        ExpZz = "exp_zz", "expZZ", "The exponents in the order in which the matrix unit reads them.";
     }
 }
 

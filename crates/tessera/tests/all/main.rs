@@ -9,5 +9,6 @@ mod kernels;
 mod micro;
 mod printed;
 mod program;
+mod ranks;
 mod timeline;
 mod unroll;
