@@ -205,12 +205,13 @@ impl Exec<'_> {
         }
         let rank = self.cx.rank.map_or(0, |rank| rank.number);
         let mut order = 0;
+        let span = self.cx.span(at);
         if let Some(ranks) = &mut self.ranks {
             ranks.events += 1;
             order = ranks.events;
             for word in words {
-                let known = ranks.notified.entry(word).or_insert(Notification { count: 0, rank, at });
-                *known = Notification { count: known.count + 1, rank, at };
+                let known = ranks.notified.entry(word).or_insert(Notification { count: 0, rank, at: span });
+                *known = Notification { count: known.count + 1, rank, at: span };
             }
         }
         self.observe_communicated(at, Communicated::Notify { words: &told, sets, value, order });

@@ -82,7 +82,7 @@ impl Exec<'_> {
         let last = match notified {
             None => "never notified".to_string(),
             Some(last) => {
-                let place = self.cx.module.lines.place(self.cx.span(last.at));
+                let place = self.cx.module.lines.place(last.at);
                 match last.count {
                     1 => format!("notified once, by rank {} at {place}", last.rank),
                     n => format!("notified {n} times, last by rank {} at {place}", last.rank),

@@ -80,7 +80,8 @@ pub struct Rank<'a> {
 pub struct Notification {
     pub count: u64,
     pub rank: u32,
-    pub at: OpId,
+    /// Its place in the text: ranks may run different functions.
+    pub at: tessera_isa::diag::Span,
 }
 
 /// What is known of all ranks besides their memories.

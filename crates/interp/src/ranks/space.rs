@@ -83,10 +83,13 @@ impl AddressSpace {
         let address = base + at;
         let Ok(n) = usize::try_from(address / APART - 1) else { return };
         let offset = address % APART;
-        let Some(region) = self.regions.get(n).filter(|region| is_inside(region, offset)) else { return };
-        if !region.is_window && region.rank != rank || offset * 8 % bits != 0 {
+        // A pointer to where the rank may touch nothing makes no buffer longer.
+        let target = self.regions.get(n).filter(|region| is_inside(region, offset));
+        let target = target.filter(|region| region.is_window || region.rank == rank);
+        let Some(region) = target.filter(|_| offset * 8 % bits == 0) else {
+            pointer.grows = false;
             return;
-        }
+        };
         (pointer.buffer, pointer.bound) = (MemoryId::buffer(n as u32), None);
         pointer.offset = (offset * 8 / bits) as i64;
         pointer.grows = region.grows;

@@ -427,6 +427,13 @@ impl Kernel {
         candidates.filter(is_context).collect()
     }
 
+    /// The contexts and the arguments of windows.
+    pub(crate) fn in_windows(&self) -> Vec<ValueId> {
+        let windows = self.windows().unwrap_or_default();
+        let names = windows.iter().flat_map(|w| w.args.iter().chain(&w.context));
+        names.filter_map(|name| self.argument(name).ok()).collect()
+    }
+
     /// The windows that its arithmetic shows: the arguments to which something computed from a context is added.
     pub fn windows(&self) -> Result<Vec<RankWindow>> {
         let func = self.func();
