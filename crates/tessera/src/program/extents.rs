@@ -46,7 +46,7 @@ impl Kernel {
     /// The extents of every argument, in order, with these scalars and so many blocks; an argument that is no memory and
     /// no tile is unused.
     pub fn extents(&self, inputs: &[(ValueId, Input)], blocks: u32) -> Vec<Extents> {
-        self.extents_of_rank(inputs, blocks, &[], (0, 1))
+        self.extents_of_rank(inputs, blocks, &self.contexts(), (0, 1))
     }
 
     /// The same on one of several ranks: these arguments are contexts, through which the kernel learns its number and

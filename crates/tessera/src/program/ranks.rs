@@ -23,7 +23,7 @@
 //! ```
 
 use super::detect::{RankSink, SharedFindings, observe_rank};
-use super::{Bindings, InputError, Inputs, Kernel, Need, Placement};
+use super::{Bindings, InputError, Inputs, Kernel, Need, Outputs, Placement, PrintedValue};
 use crate::{Error, Result};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -266,6 +266,70 @@ impl Ranks {
     /// Runs all ranks together. Static errors are [`Program::check`](super::Program::check)'s to find.
     pub fn execute(self) -> RanksOutcome {
         self.executed(|_, _, _| None)
+    }
+
+    /// Checks the programs, runs all ranks, and gives what comes out of each; with `judged` an error in their order is an
+    /// error. Warnings of the run are with the first rank's.
+    ///
+    /// ```
+    /// use tessera::program::{Inputs, Ranks};
+    /// use tessera::Program;
+    ///
+    /// let text = include_str!("../../../../examples/ranks/all_gather.pto");
+    /// let kernel = Program::parse(text)?.entry()?;
+    /// let mut ranks = Ranks::new(vec![kernel; 2])?;
+    /// for rank in 0..2 {
+    ///     let x = tessera::npy::Array::new(&[1, 64], &[rank as f32; 64])?;
+    ///     ranks.bind(rank, Inputs::default().array("x", x), 1).map_err(|e| e.error)?;
+    /// }
+    /// let outputs = ranks.run(true)?;
+    /// assert_eq!(outputs[0].get::<f32>("y")?[63..65], [0.0, 1.0]);
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    pub fn run(mut self, judged: bool) -> Result<Vec<Outputs>> {
+        let kernels = self.kernels.clone();
+        let mut warnings = Vec::new();
+        for (rank, kernel) in kernels.iter().enumerate() {
+            let text = kernel.program().source();
+            let found = kernel.program().check();
+            if let Some(error) = Error::of(found.clone()) {
+                return Err(error.in_text(text));
+            }
+            if rank == 0 {
+                warnings = found;
+            }
+            self.unbound(rank, &[]).map_err(|e| e.in_text(text))?;
+            let bindings = &mut self.bindings[rank];
+            bindings.outputs.extend(kernel.outputs().into_iter().map(|v| (v, 0)));
+            bindings.outputs.sort_unstable();
+            bindings.outputs.dedup();
+        }
+        let wanted: Vec<_> = self.bindings.iter().map(|b| b.outputs.clone()).collect();
+        let shapes: Vec<_> = kernels.iter().zip(&self.bindings).map(|(kernel, b)| kernel.shapes(b)).collect();
+        let (mut all, found) = if judged { self.execute_judged() } else { (self.execute(), Vec::new()) };
+        let found: Vec<Diagnostic> = std::mem::take(&mut all.diagnostics).into_iter().chain(found).collect();
+        if let (Some(error), Some(kernel)) = (Error::of(found.clone()), kernels.first()) {
+            return Err(error.in_text(kernel.program().source()));
+        }
+        let is_new = |d: &Diagnostic| !warnings.iter().any(|w| w.rule == d.rule && w.span == d.span);
+        let new: Vec<Diagnostic> = found.into_iter().filter(is_new).collect();
+        warnings.extend(new);
+        let mut outputs = Vec::new();
+        for (rank, kernel) in kernels.iter().enumerate() {
+            let mut outcome = outcome_of(&mut all, rank);
+            let array = |(v, core): &(ValueId, u8)| {
+                let array = kernel.take_array(&mut outcome, &shapes[rank], *v, *core)?;
+                Some((kernel.name(*v).to_string(), array))
+            };
+            let arrays = wanted[rank].iter().filter_map(array).collect();
+            let name = |what: &PrintedValue| match what {
+                PrintedValue::Tile(value, _) => kernel.name(*value).to_string(),
+                PrintedValue::Text(_) => String::new(),
+            };
+            let printed = outcome.printed.into_iter().map(|p| (name(&p.what), p.what)).collect();
+            outputs.push(Outputs::new(arrays, std::mem::take(&mut warnings), printed));
+        }
+        Ok(outputs)
     }
 
     /// Runs all ranks together and judges their order (isa/comm.md 5 and 6): the findings beside the run's own.
