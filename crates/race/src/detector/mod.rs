@@ -507,6 +507,16 @@ impl<const W: usize> Detector<W> {
         self.next(process, point, act);
     }
 
+    /// A process that has all pipes arrives at a meeting of all blocks, and goes on.
+    fn meets(&mut self, process: usize, at: (OpId, Turn<'_>)) {
+        let Some(log) = &mut self.shared else { return };
+        log.meetings += 1;
+        let (meeting, now) = ((-1, log.meetings), self.now);
+        for act in [shared_log::SignalAct::Arrive { meeting }, shared_log::SignalAct::Leave { meeting }] {
+            self.tell(process, at, false, shared_log::Told::Signal(SmallVec::new(), act, now));
+        }
+    }
+
     /// A vecscope ended, in which this happened.
     pub fn scoped(&mut self, log: &Log) {
         for race in log.races() {
@@ -621,6 +631,8 @@ impl<const W: usize> Detector<W> {
                     }
                 }
             }
+            // A process that has all pipes is a core of each kind.
+            SyncOp::Meet(_) if own.core == Core::Unsplit => self.meets(process, (op, turns)),
             SyncOp::Meet(group) => {
                 if group.cores().contains(&own.core) {
                     let (first, second) = (pipes.point(op, turns), pipes.point(op, turns));

@@ -98,6 +98,8 @@ pub struct SharedLog {
     pub accesses: Vec<SharedAccess>,
     pub signals: Vec<Signal>,
     pub cache: Vec<CacheAct>,
+    /// The meetings of all blocks so far, of a process that has all pipes.
+    pub(super) meetings: u64,
     /// Signal operations that have not happened yet, by number.
     pub(super) told: Vec<Told>,
 }

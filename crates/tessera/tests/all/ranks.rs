@@ -276,3 +276,109 @@ fn random_programs_are_what_every_interleaving_says() {
     }
     assert!(counts.iter().all(|n| *n >= 20), "{counts:?} programs hang, race and are fine");
 }
+
+/// Runs a text on ranks with these arrays and `me`, `n` as scalars, and judges it.
+fn run_on(text: &str, count: u32, blocks: u32, give: impl Fn(u32) -> Inputs) -> (RanksOutcome, Vec<String>) {
+    let kernel = Program::parse(text).unwrap().entry().unwrap();
+    let mut ranks = Ranks::new(vec![kernel; count as usize]).unwrap();
+    for rank in 0..count {
+        ranks.bind(rank as usize, give(rank), blocks).map_err(|e| e.error).unwrap();
+    }
+    let (outcome, found) = ranks.execute_judged();
+    let told: Vec<String> = found.iter().chain(&outcome.diagnostics).filter(|d| d.is_error()).map(|d| d.rule.into()).collect();
+    (outcome, told)
+}
+
+/// Three members of 2x8; the root is rank 1, and starts the reduction with its own.
+#[test]
+fn collectives_are_plain_loops() {
+    let text = include_str!("ranks/collectives.pto");
+    let element = |rank: u32, i: u32| ((rank * 37 + i * 11) % 23) as f32 / 3.0 - 3.0;
+    for (word, func) in [
+        ("sum", (|a, b| a + b) as fn(f32, f32) -> f32),
+        ("max", |a, b| if a > b { a } else { b }),
+        ("min", |a, b| if a < b { a } else { b }),
+    ] {
+        let text = text.replace("ELEM", "f32").replace("SIZE", "4").replace("REDUCE", word);
+        let (outcome, told) = run_on(&text, 3, 1, |rank| {
+            let x: Vec<f32> = (0..16).map(|i| element(rank, i)).collect();
+            let set = vec![("me32".to_string(), tessera::program::Setting::Rank)];
+            Inputs { set, ..Inputs::default() }.array("x", Array::new(&[2, 8], &x).unwrap())
+        });
+        assert_eq!((told, outcome.diagnostics.len()), (Vec::new(), 0), "{:?}", outcome.diagnostics);
+        let floats = |rank: usize, argument: usize| -> Vec<f32> {
+            let bytes = &outcome.ranks[rank].buffers[argument].bytes;
+            bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()
+        };
+        // ctx, x, y, z, s, b.
+        let reduced: Vec<f32> = (0..16).map(|i| func(func(element(1, i), element(0, i)), element(2, i))).collect();
+        assert_eq!(floats(1, 2), reduced, "{word}");
+        let gathered: Vec<f32> = (0..3).flat_map(|rank| (0..16).map(move |i| element(rank, i))).collect();
+        assert_eq!(floats(1, 3), gathered);
+        for rank in 0..3 {
+            // Dealt out from the last rank to the first.
+            assert_eq!(floats(rank, 4), gathered[(2 - rank) * 16..][..16]);
+            assert_eq!(floats(rank, 5), reduced);
+        }
+    }
+}
+
+#[test]
+fn reductions_round_at_each_step() {
+    let text = include_str!("ranks/collectives.pto").replace("ELEM", "f16").replace("SIZE", "2").replace("REDUCE", "sum");
+    // 2048 + 1 is 2048 in f16, whichever comes first; 1 + 1 is 2, and 2048 + 2 is 2050.
+    let values = [0x3C00u16, 0x6800, 0x3C00];
+    let (outcome, told) = run_on(&text, 3, 1, |rank| {
+        let bytes = [values[rank as usize]; 16].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let set = vec![("me32".to_string(), tessera::program::Setting::Rank)];
+        Inputs { set, ..Inputs::default() }.array("x", Array::of_elem(tessera::Elem::F16, vec![2, 8], bytes))
+    });
+    assert_eq!(told, Vec::<String>::new());
+    assert_eq!(outcome.ranks[1].buffers[2].bytes[..2], 0x6800u16.to_le_bytes());
+}
+
+#[test]
+fn blocks_of_ranks_meet_and_share_memory() {
+    let (ranks, blocks) = (3, 4);
+    let sum = (1..=blocks).sum::<u32>() * ranks;
+    let (outcome, told) = run_on(include_str!("ranks/blocks.pto"), ranks, blocks, |_| {
+        let number = |n: u32| tessera::program::Setting::Value(tessera::Literal::Number(tessera::Number::Int(n.into())));
+        let set = vec![
+            ("me32".to_string(), tessera::program::Setting::Rank),
+            ("n32".to_string(), tessera::program::Setting::Ranks),
+            ("all".to_string(), number(sum)),
+        ];
+        Inputs { set, ..Inputs::default() }.array("w", Array::new(&[16], &[0i32; 16]).unwrap())
+    });
+    // The word is read as data while it is ordered by its own signals and the meeting.
+    assert_eq!(told, Vec::<String>::new(), "{:?}", outcome.diagnostics);
+    for rank in &outcome.ranks {
+        let out: Vec<i32> = rank.buffers[2].bytes.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect();
+        assert_eq!(out, vec![sum as i32; blocks as usize]);
+    }
+}
+
+#[test]
+fn copies_run_on_until_their_wait() {
+    let load = "pto.tload ins(%y2 : !pto.tensor_view<1x64xf32>) outs(%t : !tile)";
+    let wait = "%done = pto.comm.wait_async_event(%e, %s : !pto.async_event, !pto.async_session) -> i1";
+    for (early, late, wanted) in [(wait, load, vec![]), (load, wait, vec!["race-raw"])] {
+        let text = include_str!("ranks/async.pto").replace("EARLY", early).replace("LATE", late);
+        let (outcome, told) = run_on(&text, 1, 1, |_| {
+            let bytes = Array::of_elem(tessera::Elem::I8, vec![64], vec![0; 64]);
+            Inputs::default().array("x", Array::new(&[64], &[1.5f32; 64]).unwrap()).array("w", bytes)
+        });
+        assert_eq!(told, wanted, "{:?}", outcome.diagnostics);
+    }
+}
+
+#[test]
+fn sixty_four_ranks_run() {
+    let text = include_str!("../../../../examples/ranks/all_gather.pto");
+    let (outcome, told) = run_on(text, 64, 1, |rank| {
+        Inputs::default().array("x", Array::new(&[1, 64], &[rank as f32; 64]).unwrap())
+    });
+    assert_eq!(told, Vec::<String>::new());
+    let want: Vec<u8> = (0..64 * 64u32).flat_map(|n| ((n / 64) as f32).to_le_bytes()).collect();
+    assert!(outcome.ranks.iter().all(|rank| rank.buffers[2].bytes == want));
+}
