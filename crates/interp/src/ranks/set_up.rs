@@ -108,13 +108,20 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
     Ok((space, args, memories))
 }
 
+/// Bytes that are 0, and undefined.
+fn undefined(len: usize) -> Memory {
+    let mut memory = Memory::owned(vec![0; len]);
+    memory.defined_mut().remove(0, len);
+    memory
+}
+
 /// One memory of the buffers that lie in it.
 fn joined(pieces: Vec<(usize, blocks::Buffer)>, len: usize) -> Memory {
     let is_whole = |(at, buffer): &(usize, blocks::Buffer)| *at == 0 && buffer.memory.bytes().len() == len;
     if pieces.len() == 1 && pieces.iter().all(is_whole) {
         return pieces.into_iter().next().map(|(_, buffer)| buffer.memory).unwrap_or_default();
     }
-    let mut whole = Memory::new(vec![0; len], false);
+    let mut whole = undefined(len);
     for (at, buffer) in pieces {
         whole.put(at, buffer.memory.bytes());
     }
@@ -169,7 +176,7 @@ fn bind(
                     return Err(failure("comm-window", what, "give it a file, or say its extents"));
                 };
                 if let Some(memory) = memories.get_mut(n) {
-                    *memory = Memory::new(vec![0; *room as usize], false);
+                    *memory = undefined(*room as usize);
                 }
                 (region.grows, region.len) = (false, *room);
                 region.parts.iter_mut().for_each(|part| part.len = *room);
