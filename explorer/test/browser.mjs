@@ -169,7 +169,6 @@ const tasks = {
   pto.tload ins(%src : memref<16x32xf16>) outs(%a : !pto.tile_buf<vec, 16x32xf16>)
   pto.tabs ins(%a : !pto.tile_buf<vec, 16x32xf16>) outs(%b : !pto.tile_buf<vec, 16x32xf16>)
   pto.tstore ins(%b : !pto.tile_buf<vec, 16x32xf16>) outs(%dst : memref<16x32xf16>)
-  pto.barrier <PIPE_MTE3>
   return
 }
 `;

@@ -126,35 +126,39 @@ typedef enum TesseraAttrName {
   TESSERA_ATTR_NAME_GATHER_OOB = 37, // one of undefined, clamp, wrap, zero
   TESSERA_ATTR_NAME_SCATTER_ATOMIC_OP = 38, // one of none, add, max, min
   TESSERA_ATTR_NAME_SCATTER_OOB = 39, // one of undefined, skip, clamp, wrap
-  TESSERA_ATTR_NAME_COALESCE = 40, // one of row, elem
-  TESSERA_ATTR_NAME_ACC_PHASE = 41, // one of unspecified, partial, final
-  TESSERA_ATTR_NAME_ENABLE = 42, // true or false
-  TESSERA_ATTR_NAME_F32_MODE = 43, // one of round, rint
-  TESSERA_ATTR_NAME_LAYOUT = 44, // one of nd, dn, nz
-  TESSERA_ATTR_NAME_NAME = 45, // a name
-  TESSERA_ATTR_NAME_PEER_FUNC = 46, // a name
-  TESSERA_ATTR_NAME_SIZE = 47, // an integer
-  TESSERA_ATTR_NAME_LOCATION = 48, // one of vec, mat, gm, left, right, acc, bias, scaling
-  TESSERA_ATTR_NAME_AUTO = 49, // true or false
-  TESSERA_ATTR_NAME_BASE = 50, // an integer
-  TESSERA_ATTR_NAME_DIR_MASK = 51, // an integer
-  TESSERA_ATTR_NAME_SLOT_SIZE = 52, // an integer
-  TESSERA_ATTR_NAME_SLOT_NUM = 53, // an integer
-  TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 54, // an integer
-  TESSERA_ATTR_NAME_FLAG_BASE = 55, // an integer
-  TESSERA_ATTR_NAME_PIPE_ID = 56, // an integer
-  TESSERA_ATTR_NAME_NO_SPLIT = 57, // true or false
-  TESSERA_ATTR_NAME_PIPE_SPLIT = 58, // an integer
-  TESSERA_ATTR_NAME_NOTIFY_OP = 59, // one of atomic_add, set
-  TESSERA_ATTR_NAME_WAIT_CMP = 60, // one of eq, ne, gt, ge, lt, le
-  TESSERA_ATTR_NAME_REDUCE_OP = 61, // one of sum, max, min
-  TESSERA_ATTR_NAME_ROOT = 62, // an integer
-  TESSERA_ATTR_NAME_SYNC_ID = 63, // an integer
-  TESSERA_ATTR_NAME_BLOCK_BYTES = 64, // an integer
-  TESSERA_ATTR_NAME_COMM_BLOCK_OFFSET = 65, // an integer
-  TESSERA_ATTR_NAME_QUEUE_NUM = 66, // an integer
-  TESSERA_ATTR_NAME_CHANNEL_GROUP_IDX = 67, // an integer
-  TESSERA_ATTR_NAME_FFTS_MODE = 68, // an integer
+  TESSERA_ATTR_NAME_SCATTER_CONFLICT = 40, // one of default, last
+  TESSERA_ATTR_NAME_PRINT_FORMAT = 41, // one of width8_precision4, width8_precision2, width10_precision6
+  TESSERA_ATTR_NAME_PAD_OF_DST = 42, // one of null, zero, max, min
+  TESSERA_ATTR_NAME_COALESCE = 43, // one of row, elem
+  TESSERA_ATTR_NAME_ACC_PHASE = 44, // one of unspecified, partial, final
+  TESSERA_ATTR_NAME_ENABLE = 45, // true or false
+  TESSERA_ATTR_NAME_F32_MODE = 46, // one of round, rint
+  TESSERA_ATTR_NAME_LAYOUT = 47, // one of nd, dn, nz
+  TESSERA_ATTR_NAME_NAME = 48, // a name
+  TESSERA_ATTR_NAME_PEER_FUNC = 49, // a name
+  TESSERA_ATTR_NAME_SIZE = 50, // an integer
+  TESSERA_ATTR_NAME_LOCATION = 51, // one of vec, mat, gm, left, right, acc, bias, scaling
+  TESSERA_ATTR_NAME_AUTO = 52, // true or false
+  TESSERA_ATTR_NAME_BASE = 53, // an integer
+  TESSERA_ATTR_NAME_DIR_MASK = 54, // an integer
+  TESSERA_ATTR_NAME_SLOT_SIZE = 55, // an integer
+  TESSERA_ATTR_NAME_SLOT_NUM = 56, // an integer
+  TESSERA_ATTR_NAME_LOCAL_SLOT_NUM = 57, // an integer
+  TESSERA_ATTR_NAME_FLAG_BASE = 58, // an integer
+  TESSERA_ATTR_NAME_PIPE_ID = 59, // an integer
+  TESSERA_ATTR_NAME_NO_SPLIT = 60, // true or false
+  TESSERA_ATTR_NAME_ACC_PUSH_EPILOGUE = 61, // a name
+  TESSERA_ATTR_NAME_PIPE_SPLIT = 62, // an integer
+  TESSERA_ATTR_NAME_NOTIFY_OP = 63, // one of atomic_add, set
+  TESSERA_ATTR_NAME_WAIT_CMP = 64, // one of eq, ne, gt, ge, lt, le
+  TESSERA_ATTR_NAME_REDUCE_OP = 65, // one of sum, max, min
+  TESSERA_ATTR_NAME_ROOT = 66, // an integer
+  TESSERA_ATTR_NAME_SYNC_ID = 67, // an integer
+  TESSERA_ATTR_NAME_BLOCK_BYTES = 68, // an integer
+  TESSERA_ATTR_NAME_COMM_BLOCK_OFFSET = 69, // an integer
+  TESSERA_ATTR_NAME_QUEUE_NUM = 70, // an integer
+  TESSERA_ATTR_NAME_CHANNEL_GROUP_IDX = 71, // an integer
+  TESSERA_ATTR_NAME_FFTS_MODE = 72, // an integer
 } TesseraAttrName;
 
 // Element types.
@@ -392,31 +396,37 @@ typedef enum TesseraOp {
   TESSERA_OP_TPUSH = 209, // tpush_to_aiv or tpush_to_aic, by the core.
   TESSERA_OP_TPOP = 210, // tpop_from_aic or tpop_from_aiv, by the core.
   TESSERA_OP_TFREE = 211, // tfree_from_aic or tfree_from_aiv, by the core.
-  TESSERA_OP_COMM_TPUT = 212, // Copies a view into a view, usually of another rank, through staging tiles; it can add.
-  TESSERA_OP_COMM_TGET = 213, // Copies a view, usually of another rank, into a view through staging tiles.
-  TESSERA_OP_COMM_TNOTIFY = 214, // Sets or adds to a signal word, after everything before it.
-  TESSERA_OP_COMM_TWAIT = 215, // Holds up the process until all signal words compare true.
-  TESSERA_OP_COMM_TTEST = 216, // Asks whether all signal words compare true.
-  TESSERA_OP_COMM_TBROADCAST = 217, // Copies a view to every member of a group.
-  TESSERA_OP_COMM_TGATHER = 218, // Joins the members' views by rows.
-  TESSERA_OP_COMM_TSCATTER = 219, // Deals out a view's rows to the members.
-  TESSERA_OP_COMM_TREDUCE = 220, // Sum, maximum or minimum of the members' views.
-  TESSERA_OP_COMM_BUILD_ASYNC_SESSION = 221, // A session of asynchronous transfers, with scratch for them.
-  TESSERA_OP_COMM_TPUT_ASYNC = 222, // Starts copying a dense view.
-  TESSERA_OP_COMM_TGET_ASYNC = 223, // Starts copying a dense view.
-  TESSERA_OP_COMM_WAIT_ASYNC_EVENT = 224, // Waits until a copy is done, and those that its session started before.
-  TESSERA_OP_COMM_TEST_ASYNC_EVENT = 225, // Asks whether a copy is done, and those that its session started before.
-  TESSERA_OP_TSUBRELU = 226, // Difference of two tiles, negative elements become zero.
-  TESSERA_OP_TMULADDDST = 227, // Adds a product to the destination.
-  TESSERA_OP_TFUSEDMULADD = 228, // Multiplies the destination and adds to it.
-  TESSERA_OP_TFUSEDMULADDRELU = 229, // Multiplies the destination and adds to it, negative elements become zero.
-  TESSERA_OP_TADDRELUCONV = 230, // Sum, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TSUBRELUCONV = 231, // Difference, negative elements become zero, converted to a narrower type.
-  TESSERA_OP_TADDDEQRELU = 232, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
-  TESSERA_OP_TMOV_ZZ = 233, // Brings shared exponents into the order in which the matrix unit reads them.
-  TESSERA_OP_TGATHER_ROWS = 234, // Picks rows of src by a pattern.
-  TESSERA_OP_TSCATTER_COLS = 235, // Spreads the columns of src by a pattern.
-  TESSERA_OP_TSCATTER_ROWS = 236, // Spreads the rows of src by a pattern.
+  TESSERA_OP_TALLOC_TO_AIV = 212, // The view of the next slot for the vector cores; waits until it is free.
+  TESSERA_OP_TALLOC_TO_AIC = 213, // The view of the next slot for the cube core; waits until it is free.
+  TESSERA_OP_TALLOC = 214, // talloc_to_aiv or talloc_to_aic, by the core.
+  TESSERA_OP_DECLARE_GLOBAL = 215, // A view that a talloc or a tpop makes one of a slot.
+  TESSERA_OP_SET_QUANT_SCALAR = 216, // The factor by which the pushes that follow quantize.
+  TESSERA_OP_SET_QUANT_VECTOR = 217, // The factors, one for each column, by which the pushes that follow quantize.
+  TESSERA_OP_COMM_TPUT = 218, // Copies a view into a view, usually of another rank, through staging tiles; it can add.
+  TESSERA_OP_COMM_TGET = 219, // Copies a view, usually of another rank, into a view through staging tiles.
+  TESSERA_OP_COMM_TNOTIFY = 220, // Sets or adds to a signal word, after everything before it.
+  TESSERA_OP_COMM_TWAIT = 221, // Holds up the process until all signal words compare true.
+  TESSERA_OP_COMM_TTEST = 222, // Asks whether all signal words compare true.
+  TESSERA_OP_COMM_TBROADCAST = 223, // Copies a view to every member of a group.
+  TESSERA_OP_COMM_TGATHER = 224, // Joins the members' views by rows.
+  TESSERA_OP_COMM_TSCATTER = 225, // Deals out a view's rows to the members.
+  TESSERA_OP_COMM_TREDUCE = 226, // Sum, maximum or minimum of the members' views.
+  TESSERA_OP_COMM_BUILD_ASYNC_SESSION = 227, // A session of asynchronous transfers, with scratch for them.
+  TESSERA_OP_COMM_TPUT_ASYNC = 228, // Starts copying a dense view.
+  TESSERA_OP_COMM_TGET_ASYNC = 229, // Starts copying a dense view.
+  TESSERA_OP_COMM_WAIT_ASYNC_EVENT = 230, // Waits until a copy is done, and those that its session started before.
+  TESSERA_OP_COMM_TEST_ASYNC_EVENT = 231, // Asks whether a copy is done, and those that its session started before.
+  TESSERA_OP_TSUBRELU = 232, // Difference of two tiles, negative elements become zero.
+  TESSERA_OP_TMULADDDST = 233, // Adds a product to the destination.
+  TESSERA_OP_TFUSEDMULADD = 234, // Multiplies the destination and adds to it.
+  TESSERA_OP_TFUSEDMULADDRELU = 235, // Multiplies the destination and adds to it, negative elements become zero.
+  TESSERA_OP_TADDRELUCONV = 236, // Sum, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TSUBRELUCONV = 237, // Difference, negative elements become zero, converted to a narrower type.
+  TESSERA_OP_TADDDEQRELU = 238, // Sum of two i32 tiles times a scale, as f16, negative elements become zero.
+  TESSERA_OP_TMOV_ZZ = 239, // Brings shared exponents into the order in which the matrix unit reads them.
+  TESSERA_OP_TGATHER_ROWS = 240, // Picks rows of src by a pattern.
+  TESSERA_OP_TSCATTER_COLS = 241, // Spreads the columns of src by a pattern.
+  TESSERA_OP_TSCATTER_ROWS = 242, // Spreads the rows of src by a pattern.
 } TesseraOp;
 
 // Forms of an instruction.
@@ -524,24 +534,25 @@ typedef enum TesseraRole {
   TESSERA_ROLE_INDEX = 52,
   TESSERA_ROLE_VALUE = 53,
   TESSERA_ROLE_INIT = 54,
-  TESSERA_ROLE_C2V_BUF = 55,
-  TESSERA_ROLE_V2C_BUF = 56,
-  TESSERA_ROLE_PIPE = 57,
-  TESSERA_ROLE_IDX_VIEW = 58,
-  TESSERA_ROLE_SCRATCH_VIEW = 59,
-  TESSERA_ROLE_EXP = 60,
-  TESSERA_ROLE_MAX = 61,
-  TESSERA_ROLE_SCALING = 62,
-  TESSERA_ROLE_EXP_ZZ = 63,
-  TESSERA_ROLE_DST_VIEW = 64,
-  TESSERA_ROLE_SRC_VIEW = 65,
-  TESSERA_ROLE_SIGNAL = 66,
-  TESSERA_ROLE_MEMBER = 67,
-  TESSERA_ROLE_PING = 68,
-  TESSERA_ROLE_PONG = 69,
-  TESSERA_ROLE_WORKSPACE = 70,
-  TESSERA_ROLE_SESSION = 71,
-  TESSERA_ROLE_ASYNC_EVENT = 72,
+  TESSERA_ROLE_EXP = 55,
+  TESSERA_ROLE_MAX = 56,
+  TESSERA_ROLE_SCALING = 57,
+  TESSERA_ROLE_EXP_ZZ = 58,
+  TESSERA_ROLE_IDX_VIEW = 59,
+  TESSERA_ROLE_SCRATCH_VIEW = 60,
+  TESSERA_ROLE_SLOT_VIEW = 61,
+  TESSERA_ROLE_C2V_BUF = 62,
+  TESSERA_ROLE_V2C_BUF = 63,
+  TESSERA_ROLE_PIPE = 64,
+  TESSERA_ROLE_DST_VIEW = 65,
+  TESSERA_ROLE_SRC_VIEW = 66,
+  TESSERA_ROLE_SIGNAL = 67,
+  TESSERA_ROLE_MEMBER = 68,
+  TESSERA_ROLE_PING = 69,
+  TESSERA_ROLE_PONG = 70,
+  TESSERA_ROLE_WORKSPACE = 71,
+  TESSERA_ROLE_SESSION = 72,
+  TESSERA_ROLE_ASYNC_EVENT = 73,
 } TesseraRole;
 
 
@@ -786,6 +797,42 @@ typedef struct TesseraMatrix {
   void *data;
 } TesseraMatrix;
 
+// One direction of a pipe between the cores of a block (TPUSH, TPOP, TFREE), as a judge of order sees it.
+typedef struct TesseraFifo {
+  // A number that tells it from all others: the address of its state.
+  uint64_t key;
+  // Whether it goes from the cube core to the vector cores.
+  uint32_t to_vector;
+  // 0 whole tiles, 1 rows halved, 2 columns halved.
+  uint32_t split;
+  // Whether both vector cores have a part in every slot.
+  uint32_t both;
+  // How many slots it has.
+  uint32_t slots;
+  // Bytes of a slot.
+  uint64_t slot_size;
+  // The address of the first slot in the consumer's memory.
+  uint64_t base;
+  // The first slot in global memory; null where slots lie in the consumer's memory.
+  const void *global;
+} TesseraFifo;
+
+// A finding about the order of calls. The strings end in NUL, are never null, and live as long as the process.
+typedef struct TesseraRace {
+  // The finding, as `tessera_diagnostic` gives one.
+  struct TesseraDiagnostic found;
+  // The intrinsic that it is about; empty where there is none.
+  const char *name;
+  // The file of the call.
+  const char *file;
+  // The line of the call; 0 where it is not known.
+  uint32_t line;
+  // Zero.
+  uint32_t reserved;
+  // The finding as an object of JSON, on one line.
+  const char *json;
+} TesseraRace;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -999,6 +1046,71 @@ enum TesseraStatus tessera_float(uint32_t op, uint32_t elem, double a, double b,
 
 // The bits of the element nearest to a value; beyond the largest one it is that one, infinities stay where there are.
 enum TesseraStatus tessera_encode(uint32_t elem, double value, uint64_t *bits);
+
+// Whether the order of calls is judged: 0 no, 1 with warnings, 2 with errors. The byte changes with `tessera_races_set`; at first
+// it is what `TESSERA_RACES` (`off`, `warn`, `error`) says in the environment.
+const uint8_t *tessera_races_mode(void);
+
+// Says how the order of calls is judged from here on: 0 not at all, 1 with warnings, 2 with errors. Returns what was before.
+uint32_t tessera_races_set(uint32_t mode);
+
+// The place of this thread's next call: the intrinsic, the file and the line, the block and the vector core of the thread.
+//
+// # Safety
+// The strings are null or end in NUL, and live as long as the process.
+void tessera_races_at(const char *name,
+                      const char *file,
+                      uint32_t line,
+                      uint32_t block,
+                      uint32_t subblock);
+
+// An order operation of this thread: `first` and `second` are the numbers of its pipes in C++, `mode` is that of a token; what it
+// does not have is `UINT32_MAX`. `kind` is the kind of core: 1 the cube core, 2 a vector core, 3 both in one, 0 unknown.
+void tessera_races_order(uint32_t op,
+                         uint32_t kind,
+                         uint32_t first,
+                         uint32_t second,
+                         uint32_t mode,
+                         int64_t id);
+
+// This thread pushes into a FIFO (`part` 0), pops from it (1), frees a slot (2) or takes one to fill it (3). Without a tile other
+// instructions fill or read the slot where it lies.
+void tessera_races_move(struct TesseraMachine *machine,
+                        const struct TesseraFifo *fifo,
+                        uint32_t part,
+                        const struct TesseraTile *tile);
+
+// An event of this thread, by a number that tells it from others: it is recorded behind the instruction before (`what` 0), the
+// next instruction waits for it (1), or everything that comes later (2).
+void tessera_races_event(uint64_t number,
+                         uint32_t what);
+
+// The kernel that this thread runs ends here.
+void tessera_races_end(void);
+
+// The program ends: everything that was judged is told.
+void tessera_races_finish(void);
+
+// Keeps another finding of the program beside those about order: its rule, 1 for an error and 0 for a warning, its text (the message, then
+// notes and help, a line each), the intrinsic and the place.
+//
+// # Safety
+// The strings are null or end in NUL.
+void tessera_findings_add(const char *rule,
+                          uint32_t is_error,
+                          const char *text,
+                          const char *name,
+                          const char *file,
+                          uint32_t line);
+
+// How many findings about the order of calls there are.
+uint32_t tessera_races_count(void);
+
+// The n-th of them.
+//
+// # Safety
+// `race` is null or has room for one.
+enum TesseraStatus tessera_races_found(uint32_t n, struct TesseraRace *race);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -273,3 +273,43 @@ pub struct TesseraDiagnostic {
     /// Zero.
     pub reserved: u32,
 }
+
+/// One direction of a pipe between the cores of a block (TPUSH, TPOP, TFREE), as a judge of order sees it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TesseraFifo {
+    /// A number that tells it from all others: the address of its state.
+    pub key: u64,
+    /// Whether it goes from the cube core to the vector cores.
+    pub to_vector: u32,
+    /// 0 whole tiles, 1 rows halved, 2 columns halved.
+    pub split: u32,
+    /// Whether both vector cores have a part in every slot.
+    pub both: u32,
+    /// How many slots it has.
+    pub slots: u32,
+    /// Bytes of a slot.
+    pub slot_size: u64,
+    /// The address of the first slot in the consumer's memory.
+    pub base: u64,
+    /// The first slot in global memory; null where slots lie in the consumer's memory.
+    pub global: *const c_void,
+}
+
+/// A finding about the order of calls. The strings end in NUL, are never null, and live as long as the process.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TesseraRace {
+    /// The finding, as `tessera_diagnostic` gives one.
+    pub found: TesseraDiagnostic,
+    /// The intrinsic that it is about; empty where there is none.
+    pub name: *const c_char,
+    /// The file of the call.
+    pub file: *const c_char,
+    /// The line of the call; 0 where it is not known.
+    pub line: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The finding as an object of JSON, on one line.
+    pub json: *const c_char,
+}

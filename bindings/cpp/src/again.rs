@@ -9,9 +9,11 @@
 
 use crate::abi::TesseraStatus;
 use crate::machine::TesseraMachine;
+use crate::races;
 use crate::view::{self, View};
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use tessera_exec::engine::{Cache, InstHandle, PointerTarget};
 use tessera_isa::inst::{Inst, Root};
 use tessera_kernels::memory::AlignedBytes;
@@ -27,6 +29,8 @@ struct Known {
     age: Option<u64>,
     /// The view of the caller's memory, if it has one.
     view: Option<KnownView>,
+    /// Its number where the order of calls is judged, 0 where it is not; its place among `watched`, one more.
+    watched: u32,
 }
 
 /// A view that may lie at any address.
@@ -44,11 +48,13 @@ pub(crate) struct Calls {
     known: Cache<Known>,
     /// How often automatic storage was freed.
     age: u64,
+    /// Instructions whose order is judged.
+    watched: Vec<(u64, Arc<Inst>)>,
 }
 
 impl Default for Calls {
     fn default() -> Self {
-        Calls { known: Cache::new(MOST), age: 0 }
+        Calls { known: Cache::new(MOST), age: 0, watched: Vec::new() }
     }
 }
 
@@ -56,6 +62,7 @@ impl Calls {
     /// Something has changed that words do not say.
     pub fn forget(&mut self) {
         self.known.clear();
+        self.watched.clear();
     }
 
     /// The same, for tiles without an address of their own.
@@ -65,19 +72,30 @@ impl Calls {
 }
 
 impl TesseraMachine {
-    /// Keeps the instruction that was issued last under the caller's words, unless its tiles lie in memory of the caller's own or its
+    /// Keeps the instruction that was issued last, and gives its number for the judge of order. It is kept under the caller's words, unless its tiles lie in memory of the caller's own or its
     /// view is not the same at every address.
-    pub(crate) fn keep(&mut self, words: &[u64], inst: &Inst, view: Option<&View>) {
+    pub(crate) fn keep(&mut self, words: &[u64], inst: &Inst, view: Option<&View>) -> Option<u64> {
         let roots = || inst.tiles.iter().filter_map(|t| t.place).map(|place| place.root);
         let known_view = view.map(|view| view.origin.map(|origin| (origin, view.len)));
         if words.is_empty() || roots().any(|root| root == Root::Host) || known_view == Some(None) {
-            return;
+            return None;
         }
         let age = roots().any(|root| matches!(root, Root::Auto(_))).then_some(self.calls.age);
         let view = known_view.flatten().map(|(origin, len)| KnownView { origin, len, seen: (0, view::changes()) });
-        if let Some(handle) = self.engine.handle() {
-            self.calls.known.insert(words, Known { handle, age, view });
+        let handle = self.engine.handle()?;
+        let watched = if races::is_on() { self.watch(inst) } else { 0 };
+        self.calls.known.insert(words, Known { handle, age, view, watched });
+        self.calls.watched.get((watched as usize).wrapping_sub(1)).map(|(number, _)| *number)
+    }
+
+    /// Keeps an instruction for the judge of order.
+    fn watch(&mut self, inst: &Inst) -> u32 {
+        // Beyond this instructions are not told from each other again, and are judged one by one.
+        if self.calls.watched.len() >= 16 * MOST {
+            return 0;
         }
+        self.calls.watched.push((races::variant(), Arc::new(inst.clone())));
+        self.calls.watched.len() as u32
     }
 
     /// Issues the instruction with these words again, with its view at another address; says whether it was done, and nothing is to
@@ -86,12 +104,31 @@ impl TesseraMachine {
     fn reissue(&mut self, words: &[u64], data: *mut u8) -> bool {
         let is_known = self.calls.known.find(words);
         let known = self.calls.known.current().copied().filter(|_| is_known);
+        if races::is_on() {
+            return known.is_some_and(|known| self.reissue_judged(known, data));
+        }
         match known {
             Some(Known { age: Some(age), .. }) if age != self.calls.age => false,
             Some(Known { handle, view: None, .. }) => matches!(self.engine.reissue(handle), Ok(Some(_))),
             Some(Known { handle, view: Some(view), .. }) => self.transfer_again(handle, view, data),
             None => false,
         }
+    }
+
+    /// The same where the order of calls is judged.
+    #[cold]
+    fn reissue_judged(&mut self, known: Known, data: *mut u8) -> bool {
+        let watched = self.calls.watched.get((known.watched as usize).wrapping_sub(1)).cloned();
+        let Some((number, inst)) = watched else { return false };
+        let is_done = match known {
+            Known { age: Some(age), .. } if age != self.calls.age => false,
+            Known { handle, view: None, .. } => matches!(self.engine.reissue(handle), Ok(Some(_))),
+            Known { handle, view: Some(view), .. } => self.transfer_again(handle, view, data),
+        };
+        if is_done {
+            races::issued(self.profile, Some(number), known.view.map(|_| data as u64), inst);
+        }
+        is_done
     }
 
     fn transfer_again(&mut self, handle: InstHandle, view: KnownView, data: *mut u8) -> bool {

@@ -15,6 +15,7 @@ mod machine;
 pub mod matrix;
 pub mod numbers;
 mod places;
+pub mod races;
 mod view;
 
 pub use machine::TesseraMachine;

@@ -6,9 +6,11 @@ use crate::abi::{TesseraConv, TesseraDiagnostic, TesseraScalar, TesseraStatus, T
 use crate::again::Calls;
 use crate::convert::{self, Answer, Refusal};
 use crate::places::lent_of;
+use crate::races;
 use crate::view::View;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use tessera_exec::engine::{Engine, PointerTarget, TileId, combines};
 use tessera_isa::diag::{Diagnostic, Fault};
 use tessera_isa::inst::{Attrs, Inst, TileArg};
@@ -206,7 +208,10 @@ impl TesseraMachine {
     pub(crate) fn issue(&mut self, mut inst: Inst, words: &[u64]) -> Answer<Vec<Diagnostic>> {
         self.place_all(&mut inst)?;
         let found = self.engine.issue(&inst, &[])?.warnings.to_vec();
-        self.keep(words, &inst, None);
+        let variant = self.keep(words, &inst, None);
+        if races::is_on() {
+            races::issued(self.profile, variant, None, Arc::new(inst.clone()));
+        }
         Ok(found)
     }
 
@@ -217,6 +222,9 @@ impl TesseraMachine {
             return Err(Refusal::argument(format!("{} does not give a scalar of {len} bytes", inst.op.title())));
         }
         self.place_all(&mut inst)?;
+        if races::is_on() {
+            races::issued(self.profile, None, None, Arc::new(inst.clone()));
+        }
         let bits = self.engine.get(inst, &[])?;
         Ok(bits.to_le_bytes().into_iter().take(len).collect())
     }
@@ -226,11 +234,12 @@ impl TesseraMachine {
         self.place_all(&mut inst)?;
         inst.global = Some(view.global.clone());
         let is_alone = inst.tiles.iter().all(|t| lent_of(t).is_none());
+        let mut variant = None;
         let (mut found, is_undefined) = match self.lent_view(&inst, view).filter(|_| is_alone) {
             Some(bytes) => {
                 let done = self.engine.transfer_lent(&inst, &[], bytes)?;
                 let told = (done.warnings.to_vec(), done.stored_undefined);
-                self.keep(words, &inst, Some(view));
+                variant = self.keep(words, &inst, Some(view));
                 told
             }
             None => {
@@ -240,6 +249,9 @@ impl TesseraMachine {
                 told
             }
         };
+        if races::is_on() {
+            races::issued(self.profile, variant, Some(view.data()), Arc::new(inst.clone()));
+        }
         if let (Some(arg), true) = (inst.tiles.first(), is_undefined) {
             let tile = self.engine.describe(0, arg, inst.conv)?;
             found.push(self.count_undefined(tile, 0)?);
@@ -296,6 +308,13 @@ impl TesseraMachine {
         let mut inst = Inst::tstore(self.profile);
         inst.tiles.push(arg);
         self.transfer(inst, view, &[])
+    }
+
+    /// A tile that a pipe between cores moves, where it lies.
+    pub(crate) fn moved_tile(&self, t: &TesseraTile) -> Answer<TileArg> {
+        let mut arg = convert::tile_arg(Role::Src, t, self.profile)?;
+        self.place(&mut arg)?;
+        Ok(arg)
     }
 
     pub(crate) fn count_undefined(&mut self, tile: TileId, core: u8) -> Answer<Diagnostic> {
@@ -424,7 +443,7 @@ pub(crate) fn no_storage(handle: u64) -> Refusal {
 }
 
 impl CFinding {
-    fn new(d: &Diagnostic) -> CFinding {
+    pub(crate) fn new(d: &Diagnostic) -> CFinding {
         let mut text = format!("{}[{}]: {}", d.severity.name(), d.rule, d.message);
         let more = d.notes.iter().map(|note| ("note", note)).chain(d.help.iter().map(|help| ("help", help)));
         text.extend(more.map(|(what, line)| format!("\n{what}: {line}")));

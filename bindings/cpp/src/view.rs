@@ -59,6 +59,12 @@ pub(crate) fn is_inside(data: usize, before: isize, rest: isize) -> bool {
 }
 
 impl View {
+    /// The address of its first element.
+    pub fn data(&self) -> u64 {
+        let back = self.global.offset.unwrap_or(0).saturating_mul(self.global.elem.bits().into()) / 8;
+        (self.start as u64).wrapping_add_signed(back)
+    }
+
     /// Reads a descriptor. Where the buffer's extent is not known, the bytes are those between the first and the last
     /// element of the view.
     pub fn new(v: &TesseraView) -> Answer<View> {

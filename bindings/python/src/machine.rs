@@ -361,7 +361,7 @@ impl Tile {
     }
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("{}\n{}", self.now(py)?, show_tile("tile", "", &self.data(py)?)))
+        Ok(format!("{}\n{}", self.now(py)?, show_tile("tile", "", &self.data(py)?, None)))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -141,7 +141,7 @@ pub fn result<'py>(
         .printed()
         .iter()
         .map(|(name, what)| match what {
-            PrintedValue::Tile(_, data) => show_tile(name, "", data),
+            PrintedValue::Tile(_, data) => show_tile(name, "", data, None),
             PrintedValue::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
         })
         .collect();

@@ -55,7 +55,7 @@ pub fn run<'py>(
     for (rank, output) in outputs.iter().enumerate() {
         for (name, what) in output.printed() {
             printed += &match what {
-                PrintedValue::Tile(_, data) => show_tile(name, &format!("@{rank}"), data),
+                PrintedValue::Tile(_, data) => show_tile(name, &format!("@{rank}"), data, None),
                 PrintedValue::Text(text) => format!("rank {rank}: {}\n", text.trim_end_matches('\n')),
             };
         }

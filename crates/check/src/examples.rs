@@ -11,6 +11,8 @@ pub const FILES: &[&str] = &[
     include_str!("../tests/rules/conversion.pto"),
     include_str!("../tests/rules/cores.pto"),
     include_str!("../tests/rules/dialect.pto"),
+    include_str!("../tests/rules/fifo_quant.pto"),
+    include_str!("../tests/rules/fifo_views.pto"),
     include_str!("../tests/rules/fixpipe.pto"),
     include_str!("../tests/rules/global.pto"),
     include_str!("../tests/rules/irregular.pto"),

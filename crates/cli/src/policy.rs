@@ -101,18 +101,25 @@ impl Policy {
         diagnostics: &[Diagnostic],
         profile: Profile,
     ) -> Outcome {
+        let mut code = FINE;
         for d in diagnostics {
-            match self.format {
-                Findings::Json => session.stdout.write_all(json::line(d, source, profile).as_bytes())?,
-                Findings::Human => session.stderr.write_all(diagnostic::human(d, source, session.color).as_bytes())?,
-                Findings::Sarif => self.log.borrow_mut().add(d, source, profile),
-            }
+            code = code.max(self.one(session, source, d, profile)?);
         }
         if self.format == Findings::Human {
             let text = diagnostic::summary(&source.name, diagnostics, profile);
             session.stderr.write_all(text.as_bytes())?;
         }
-        Ok(if diagnostics.iter().any(Diagnostic::is_error) { PROGRAM_ERROR } else { FINE })
+        Ok(code)
+    }
+
+    /// Writes one finding, without a summary, and gives the exit code that it means.
+    pub fn one(&self, session: &mut Session<'_>, source: &Source, d: &Diagnostic, profile: Profile) -> Outcome {
+        match self.format {
+            Findings::Json => session.stdout.write_all(json::line(d, source, profile).as_bytes())?,
+            Findings::Human => session.stderr.write_all(diagnostic::human(d, source, session.color).as_bytes())?,
+            Findings::Sarif => self.log.borrow_mut().add(d, source, profile),
+        }
+        Ok(if d.is_error() { PROGRAM_ERROR } else { FINE })
     }
 
     /// Writes the log that findings were gathered in, if they were.

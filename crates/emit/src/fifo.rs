@@ -32,6 +32,11 @@ impl Emitter<'_> {
                 let tile = self.result(op)?;
                 self.declare(tile)
             }
+            Some(Step::Alloc(_) | Step::DeclareView) => Err(Self::no_entries(op)),
+            Some(Step::SetQuant) => Err(Self::no_epilogue(op)),
+            Some(Step::Push(_) | Step::Pop(_) | Step::Free(_)) if op.operand(Role::Global).is_some() => {
+                Err(Self::no_entries(op))
+            }
             Some(Step::Push(_)) => {
                 let (pipe, tile) = (self.pipe_of(id, op)?, self.tile(op, Role::Src)?);
                 self.step("TPUSH", op, &pipe, Some(&tile));
@@ -46,6 +51,16 @@ impl Emitter<'_> {
             }
             None => Err(Diagnostic::internal(op.span, "an instruction of FIFOs has no part in any")),
         }
+    }
+
+    /// The header has views of slots for tiles only.
+    fn no_entries(op: &Op) -> Box<Diagnostic> {
+        cannot(op.span, "the view of a slot of a FIFO", "move tiles through the pipe")
+    }
+
+    /// Nor has it conversions on a push.
+    fn no_epilogue(op: &Op) -> Box<Diagnostic> {
+        cannot(op.span, "a push that converts", "convert after the pop")
     }
 
     fn step(&mut self, name: &str, op: &Op, pipe: &str, tile: Option<&str>) {
@@ -100,6 +115,12 @@ impl Emitter<'_> {
     }
 
     fn initialize(&mut self, id: OpId, op: &Op) -> Emitted<()> {
+        if op.operand(Role::SlotView).is_some() {
+            return Err(Self::no_entries(op));
+        }
+        if tessera_ir::fifo::epilogue(op).is_some() {
+            return Err(Self::no_epilogue(op));
+        }
         let name = match op.results.first() {
             Some(result) => self.names.object(*result).to_string(),
             None => self.names.fresh("pipe"),

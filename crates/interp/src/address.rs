@@ -131,7 +131,7 @@ impl Exec<'_> {
             text.push(' ');
             text.push_str(&shown(number, None));
         }
-        self.printed.push(Printed { op: at, block: self.block, what: PrintedValue::Text(text) });
+        self.printed.push(Printed { op: at, block: self.block, what: PrintedValue::Text(text), format: None });
     }
 }
 

@@ -83,6 +83,10 @@ impl PointerUses {
                     CoreSyncOp::Pop(pop) => {
                         self.touches.extend(pop.global.map(|slot| (slot, ArrayAccess::READS_AND_WRITES)))
                     }
+                    CoreSyncOp::Entry(entry) => {
+                        self.touches.push((entry.slot, ArrayAccess::READS_AND_WRITES));
+                        self.flows.extend(entry.view.map(|view| (entry.slot, view)));
+                    }
                     CoreSyncOp::Free { .. } | CoreSyncOp::Give { .. } | CoreSyncOp::Take { .. } => {}
                     CoreSyncOp::Comm(comm) => {
                         let views = comm.views.iter().map(|(_, slot)| (*slot, ArrayAccess::READS_AND_WRITES));
@@ -157,6 +161,7 @@ impl PointerUses {
                     self.elements(to, address.elem);
                 }
             }
+            Support::PrintView(_, view) => self.touches.push((*view, ArrayAccess::READS)),
             Support::LoadScalar(access, _) => self.touches.push((access.pointer, ArrayAccess::READS)),
             Support::StoreScalar(access, _) => self.touches.push((access.pointer, ArrayAccess::WRITES)),
             _ => {}

@@ -432,7 +432,8 @@ pub(super) fn outcome(
                     .help("give it contents, or store all of it"),
             );
         }
-        outcome.buffers.push(BufferOutput { value: buffer.value, bytes: buffer.memory.into_bytes() });
+        let is_defined = !buffer.memory.defined().has_none(0, buffer.memory.bytes().len());
+        outcome.buffers.push(BufferOutput { value: buffer.value, bytes: buffer.memory.into_bytes(), is_defined });
     }
     outcome
 }

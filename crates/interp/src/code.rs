@@ -2,13 +2,14 @@
 
 use super::cores::Group;
 use super::micro::{MicroOp, MicroSupport, chip_space};
+use super::micro_strip::StripLoop;
 use smallvec::SmallVec;
 use tessera_ir::{ArithOp, CastOp, CmpPred, FloatOp, FloatPred, OpId, ScalarType, StackSlots, Type, ValueId, scalar};
 use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Attrs, ConvType, Inst, ViewTags};
 use tessera_isa::ops::{Bind, Opcode, Role};
-use tessera_isa::sem::{Comm, Dir};
+use tessera_isa::sem::{Comm, Dir, Epilogue, Fifo as Part};
 use tessera_isa::tile::Tile;
 
 macro_rules! slots {
@@ -100,6 +101,8 @@ pub struct For {
     pub body: Vec<Code>,
     pub again: Vec<BlockArgCopy>,
     pub leave: Vec<BlockArgCopy>,
+    /// How several rounds of a loop of micro instructions run together.
+    pub strip: Option<Box<StripLoop>>,
 }
 
 #[derive(Debug)]
@@ -213,8 +216,16 @@ pub struct Channel {
     pub name: String,
     /// The address of the slots in the consumer's memory.
     pub base: u64,
-    /// The offset in the pool at which pushed tiles wait.
+    /// The offset in the pool at which pushed tiles wait, and one at which parameters are widened.
     pub stage: u64,
+    pub widened: u64,
+    /// Whether slots lie in global memory, and tiles are copied into them and out of them.
+    pub is_global: bool,
+    /// Whether a pop frees its slot, because what is popped is a copy.
+    pub frees_at_pop: bool,
+    pub epilogue: Option<Epilogue>,
+    /// Whether views of slots go through it (isa/today.md 7.2).
+    pub entries: bool,
     /// The first byte of the slots in global memory, behind the pointer that `initialize` is given.
     pub offset: u64,
 }
@@ -238,11 +249,29 @@ pub struct Push {
     pub src: TileSlot,
     /// The tile that waits in a slot.
     pub stage: TileId,
+    /// What is done to elements on the way (isa/today.md 7.3).
+    pub quant: Option<QuantPush>,
     /// `gm_slot_buffer`.
     pub global: Option<GlobalSlot>,
     pub cache: usize,
     /// `aiv_subblockid`.
     pub sub_block: Option<Int>,
+}
+
+/// A push that converts.
+#[derive(Debug)]
+pub struct QuantPush {
+    pub epilogue: Epilogue,
+    pub param: PushArg,
+}
+
+/// The parameter by which a push quantizes.
+#[derive(Debug)]
+pub enum PushArg {
+    None,
+    Scalar(Int),
+    /// A row of parameters, and where they lie as words of 64 bits if they are floats.
+    Vector(TileSlot, Option<TileId>),
 }
 
 #[derive(Debug)]
@@ -262,8 +291,22 @@ pub struct Pop {
     pub sub_block: Option<Int>,
 }
 
+/// An operation on views of slots in global memory (isa/today.md 7.2).
+#[derive(Debug)]
+pub struct Entry {
+    pub channel: usize,
+    pub part: Part,
+    /// `gm_slot_tensor`.
+    pub slot: GlobalSlot,
+    /// The view that is made, or handed on.
+    pub view: Option<GlobalSlot>,
+    /// `aiv_subblockid`.
+    pub sub_block: Option<Int>,
+}
+
 #[derive(Debug)]
 pub enum CoreSyncOp {
+    Entry(Entry),
     Push(Push),
     Pop(Pop),
     Free { channel: usize },
@@ -324,6 +367,8 @@ pub struct GetElement {
 
 #[derive(Debug)]
 pub enum Support {
+    // `pto.tprint` of a view.
+    PrintView(ValueId, GlobalSlot),
     // The contents of these tiles begin here, undefined.
     Fresh(Box<[TileId]>),
     Alloc(Alloc),

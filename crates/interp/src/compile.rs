@@ -7,6 +7,7 @@ mod micro;
 
 use super::code::*;
 use super::cores::Process;
+use super::micro_strip::StripLoop;
 use tessera_ir::edges::{self, Control, Edge, When};
 use tessera_ir::{
     Arg, BlockId, CastOp, Core, Def, Fifos, Func, Module, Op, OpId, OpKind, ScalarType, Type, ValueId, scalar,
@@ -358,7 +359,7 @@ impl Compiler<'_> {
         Ok(match control {
             Control::For(f) => {
                 let body = self.nested(op, f.body)?;
-                Code::For(Box::new(For {
+                let mut made = Box::new(For {
                     at: id,
                     name: f.variable,
                     iv: self.var(f.variable).int().ok_or_else(|| lacks(op, "an induction variable"))?,
@@ -370,7 +371,10 @@ impl Compiler<'_> {
                     body,
                     again: self.hands(op, at(When::Again)?)?,
                     leave: self.hands(op, at(When::Leave)?)?,
-                }))
+                    strip: None,
+                });
+                made.strip = StripLoop::new(&made);
+                Code::For(made)
             }
             Control::While(w) => Code::While(Box::new(While {
                 at: id,

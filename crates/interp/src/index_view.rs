@@ -32,7 +32,7 @@ impl Exec<'_> {
     }
 
     /// Checks that a view lies in its buffer, and returns its elements.
-    fn inside(&self, view: &Global, name: &str) -> Result<Vec<i64>, Failure> {
+    pub(super) fn inside(&self, view: &Global, name: &str) -> Result<Vec<i64>, Failure> {
         let count = view.dims.iter().fold(1u64, |n, dim| n.saturating_mul(*dim));
         if count > MOST {
             let what = format!("the view of {name} has {count} elements, and at most {MOST} are read");

@@ -20,6 +20,7 @@ mod liveness;
 mod micro;
 mod micro_fast;
 mod micro_order;
+mod micro_strip;
 mod objects;
 mod observe;
 mod output;
@@ -31,10 +32,8 @@ mod step;
 mod symbolic_run;
 
 pub use micro_order::Bytes;
+pub use observe::{Communicated, Moment, Move, Moved, Moves, Observe, Observer, SignalWord, Space, TouchKind, Variant};
 pub use ranks::{AddressSpace, RankOutput, Ranks, RanksOutcome, Window, communicates, run_ranks};
-pub use observe::{
-    Communicated, Moment, Move, Moved, Moves, Observe, Observer, SignalWord, Space, TouchKind, Variant,
-};
 pub use record::{Recorded, Step, Stored};
 pub use symbolic_run::run as watch;
 pub use tessera_exec::engine::TileData;
@@ -154,6 +153,8 @@ pub struct BufferOutput {
     pub value: ValueId,
     /// The bytes; undefined ones are 0.
     pub bytes: Vec<u8>,
+    /// Whether some byte of it is defined: it was bound, or something was stored.
+    pub is_defined: bool,
 }
 
 /// The output of `pto.tprint` or `pto.print`.
@@ -162,6 +163,8 @@ pub struct Printed {
     pub op: OpId,
     pub block: u32,
     pub what: PrintedValue,
+    /// The width of a float and its digits after the point, where the program says so.
+    pub format: Option<(usize, usize)>,
 }
 
 impl Printed {

@@ -143,10 +143,16 @@ impl<'a> Liveness<'a> {
                     }
                 }
                 Code::CoreSyncOp(_, meet) => match &**meet {
-                    CoreSyncOp::Push(push) => lose(self, push.src),
+                    CoreSyncOp::Push(push) => {
+                        lose(self, push.src);
+                        if let Some(PushArg::Vector(fp, _)) = push.quant.as_ref().map(|quant| &quant.param) {
+                            lose(self, *fp);
+                        }
+                    }
                     CoreSyncOp::Pop(pop) => lose(self, pop.to),
                     CoreSyncOp::Comm(comm) => comm.tiles.iter().for_each(|tile| lose(self, *tile)),
                     CoreSyncOp::Free { .. }
+                    | CoreSyncOp::Entry(_)
                     | CoreSyncOp::Give { .. }
                     | CoreSyncOp::Take { .. }
                     | CoreSyncOp::Meet(_) => {}

@@ -3,6 +3,7 @@
 
 use super::code::{GlobalSlot, Int, IntSlot, MicroSlot, TileSlot};
 use super::micro_fast::FastOp;
+use super::micro_strip::StripState;
 use super::step::Exec;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -86,11 +87,13 @@ pub enum MicroValue {
 pub struct MicroState {
     pub values: Vec<MicroValue>,
     specials: Specials,
+    /// The registers of loops that run in strips.
+    pub strip: Option<Box<StripState>>,
 }
 
 impl MicroState {
     pub fn new(slots: usize) -> Self {
-        MicroState { values: vec![MicroValue::default(); slots], specials: Specials::default() }
+        MicroState { values: vec![MicroValue::default(); slots], specials: Specials::default(), strip: None }
     }
 
     /// A block before its first operation.
@@ -300,7 +303,7 @@ impl Exec<'_> {
     /// Runs one micro instruction.
     pub fn micro(&mut self, op: &MicroOp) -> Result<(), Failure> {
         if let Some(fast) = &op.fast
-            && self.observer.is_none()
+            && self.observer.as_ref().is_none_or(|observer| !observer.looks_at_bytes())
             && self.watch.is_none()
             && self.micro_fast(op, fast).is_some()
         {

@@ -18,39 +18,44 @@ const BYTES: usize = tessera_micro::BYTES;
 /// A prepared instruction.
 #[derive(Debug)]
 pub struct FastOp {
-    plan: Plan,
-    kernel: Option<MapKernel>,
+    pub plan: Plan,
+    pub kernel: Option<MapKernel>,
     /// The first result, or none.
-    dst: Option<MicroSlot>,
-    mask: Option<usize>,
+    pub dst: Option<MicroSlot>,
+    pub mask: Option<usize>,
     /// Bytes of a lane.
-    lane: usize,
+    pub lane: usize,
     /// Bytes of a pointer's element.
-    size: i64,
+    pub size: i64,
+}
+
+/// The kernel of a function of lanes, for the registers of some rounds that lie one behind the other.
+pub fn prepared(plan: &Plan, rounds: u64) -> Option<MapKernel> {
+    match plan {
+        Plan::Map { func, elem, args } => {
+            let bytes = elem.bits() / 8;
+            let mapped = Mapped::new(*func, *elem, (0..*args).map(|_| (*elem, None)).collect()).ok()?;
+            let bits = std::array::from_fn(|k| if k <= *args { bytes * 8 } else { 0 });
+            let step = std::array::from_fn(|k| if k <= *args { i64::from(bytes) } else { 0 });
+            let dims = SmallVec::from_iter([Dim { extent: rounds * (BYTES as u64) / u64::from(bytes), step }]);
+            Some(MapKernel::new(Nest { bits, base: [0; OPERANDS], dims }, mapped, Level::best()))
+        }
+        Plan::Convert(c) => {
+            let mapped = Mapped::new(c.func, c.types[1], SmallVec::from_iter([(c.types[0], None)])).ok()?;
+            let bits = [c.types[1].bits(), c.types[0].bits(), 0, 0];
+            let dims = SmallVec::from_iter([Dim { extent: rounds * c.count, step: [c.steps[1], c.steps[0], 0, 0] }]);
+            let base = [c.starts[1], c.starts[0], 0, 0];
+            Some(MapKernel::new(Nest { bits, base, dims }, mapped, Level::best()))
+        }
+        _ => None,
+    }
 }
 
 impl FastOp {
     /// The plan of an instruction as code.
     pub fn new(inst: &Inst<'_>, results: &[MicroVar]) -> Option<FastOp> {
         let plan = plan(inst)?;
-        let kernel = match &plan {
-            Plan::Map { func, elem, args } => {
-                let bytes = elem.bits() / 8;
-                let mapped = Mapped::new(*func, *elem, (0..*args).map(|_| (*elem, None)).collect()).ok()?;
-                let bits = std::array::from_fn(|k| if k <= *args { bytes * 8 } else { 0 });
-                let step = std::array::from_fn(|k| if k <= *args { i64::from(bytes) } else { 0 });
-                let dims = SmallVec::from_iter([Dim { extent: (BYTES as u64) / u64::from(bytes), step }]);
-                Some(MapKernel::new(Nest { bits, base: [0; OPERANDS], dims }, mapped, Level::best()))
-            }
-            Plan::Convert(c) => {
-                let mapped = Mapped::new(c.func, c.types[1], SmallVec::from_iter([(c.types[0], None)])).ok()?;
-                let bits = [c.types[1].bits(), c.types[0].bits(), 0, 0];
-                let dims = SmallVec::from_iter([Dim { extent: c.count, step: [c.steps[1], c.steps[0], 0, 0] }]);
-                let base = [c.starts[1], c.starts[0], 0, 0];
-                Some(MapKernel::new(Nest { bits, base, dims }, mapped, Level::best()))
-            }
-            _ => None,
-        };
+        let kernel = prepared(&plan, 1);
         let dst = results.iter().find_map(|var| if let MicroVar::Micro(slot) = var { Some(*slot) } else { None });
         let lane = inst.lanes().map_or(4, |lane| (tessera_micro::lane_bits(lane) / 8) as usize);
         let pointer = inst.args.iter().find_map(|ty| ty.pointer());
@@ -148,13 +153,11 @@ impl Exec<'_> {
                         memory.defined_mut().insert(at, BYTES);
                     }
                 } else {
-                    for i in (0..BYTES / lane).filter(|i| mask.bits.get(i * lane)) {
-                        let (from, to) =
-                            (from.bytes.get(i * lane..(i + 1) * lane)?, to.get_mut(i * lane..(i + 1) * lane)?);
-                        to.copy_from_slice(from);
+                    for run in mask.active_bytes(*lane).runs() {
+                        to.get_mut(run.clone())?.copy_from_slice(from.bytes.get(run)?);
                     }
-                    for i in (0..BYTES / lane).filter(|i| mask.bits.get(i * lane)) {
-                        memory.defined_mut().insert(at + i * lane, *lane);
+                    for run in mask.active_bytes(*lane).runs() {
+                        memory.defined_mut().insert(at + run.start, run.len());
                     }
                 }
             }
@@ -187,7 +190,7 @@ impl Exec<'_> {
                 };
                 let done = fast.kernel.as_ref()?.run_on(&mut out.bytes, slots.map(bytes));
                 if let Some(mask) = inactive {
-                    clear_inactive(&mut out, &mask, fast.lane);
+                    clear_inactive(&mut out.bytes, &mask, fast.lane);
                 }
                 *self.micro.values.get_mut(dst)? = MicroValue::Reg(out);
                 if !matches!(done, Ok(true)) {
@@ -216,17 +219,15 @@ impl Exec<'_> {
             Plan::Compare { cmp } => {
                 let (x, y) = (reg(&self.micro.values, op, 0)?, self.second(op)?);
                 let y = y.as_ref().map_or_else(|| reg(&self.micro.values, op, 1), Some)?;
-                let made = compare(x, y, mask(&self.micro.values, op, fast.mask)?, *cmp);
+                let made = compare(&x.bytes, &y.bytes, mask(&self.micro.values, op, fast.mask)?, *cmp);
                 set_mask(&mut self.micro.values, fast.dst?.index(), made)?;
             }
             Plan::Select { lane } => {
                 let (x, y) = (reg(&self.micro.values, op, 0)?, reg(&self.micro.values, op, 1)?);
                 let mask = mask(&self.micro.values, op, fast.mask)?;
                 let mut out = y.bytes;
-                for (i, (to, from)) in out.chunks_exact_mut(*lane).zip(x.bytes.chunks_exact(*lane)).enumerate() {
-                    if mask.bits.get(i * lane) {
-                        to.copy_from_slice(from);
-                    }
+                for run in mask.active_bytes(*lane).runs() {
+                    out.get_mut(run.clone())?.copy_from_slice(x.bytes.get(run)?);
                 }
                 made(&mut self.micro.values, fast.dst?.index())?.bytes = out;
             }
@@ -243,22 +244,24 @@ impl Exec<'_> {
                 let to = made(&mut self.micro.values, fast.dst?.index())?;
                 repeat(&mut to.bytes, bits.to_le_bytes().get(..*lane)?);
                 if !mask.is_on(*lane) {
-                    clear_inactive(to, &mask, *lane);
+                    clear_inactive(&mut to.bytes, &mask, *lane);
                 }
             }
             Plan::Sum => {
-                let total = sum(reg(&self.micro.values, op, 0)?, mask(&self.micro.values, op, fast.mask)?);
+                let total = sum(&reg(&self.micro.values, op, 0)?.bytes, mask(&self.micro.values, op, fast.mask)?);
                 let to = made(&mut self.micro.values, fast.dst?.index())?;
                 to.bytes.fill(0);
                 to.put(4, 0, total.into());
             }
             Plan::Find(side) => {
-                let (bits, n) = find(reg(&self.micro.values, op, 0)?, mask(&self.micro.values, op, fast.mask)?, *side);
+                let (bits, n) =
+                    find(&reg(&self.micro.values, op, 0)?.bytes, mask(&self.micro.values, op, fast.mask)?, *side);
                 let to = made(&mut self.micro.values, fast.dst?.index())?;
                 to.bytes.fill(0);
                 to.put(4, 0, bits.into());
                 to.put(4, 1, n.into());
             }
+            Plan::Nothing => {}
             Plan::Mask(mask) => set_mask(&mut self.micro.values, fast.dst?.index(), **mask)?,
             Plan::Below => {
                 let MicroVar::Int(int) = op.args.first()? else { return None };

@@ -1,11 +1,13 @@
 //! The outputs of a block: requested tiles, prints, and the trace.
 
-use super::code::{InstTemplate, TileSlot};
+use super::code::{GlobalSlot, InstTemplate, TileSlot};
 use super::step::Exec;
 use super::{Printed, PrintedValue, TraceLine, TraceWrite};
-use tessera_exec::engine::is_valid_set;
-use tessera_ir::OpId;
-use tessera_isa::ops::Role;
+use tessera_exec::engine::{TileData, is_valid_set};
+use tessera_ir::{OpId, ValueId};
+use tessera_isa::inst::{AttrValue, PrintFormat};
+use tessera_isa::ops::{AttrName, Role};
+use tessera_kernels::memory::ArrayAccess;
 use tessera_kernels::{Failure, internal_error};
 
 impl Exec<'_> {
@@ -23,8 +25,51 @@ impl Exec<'_> {
         self.observe_print(at, self.object_of(slot));
         if let Some(value) = self.value_of(slot) {
             let what = PrintedValue::Tile(value, data);
-            self.printed.push(Printed { op: at, block: self.block, what });
+            let format = self.print_format(at);
+            self.printed.push(Printed { op: at, block: self.block, what, format });
         }
+        Ok(())
+    }
+
+    /// The format that `pto.tprint` says.
+    fn print_format(&self, at: OpId) -> Option<(usize, usize)> {
+        match self.cx.func.op(at).known_attrs().get(AttrName::PrintFormat)? {
+            AttrValue::Word(n) => PrintFormat::ALL.get(usize::from(n)).map(|format| format.width_and_digits()),
+            _ => None,
+        }
+    }
+
+    /// `pto.tprint` of a view: its elements, the last dimension as columns.
+    pub fn print_view(&mut self, at: OpId, value: ValueId, slot: GlobalSlot) -> Result<(), Failure> {
+        let view = self.global(slot).clone();
+        let all = self.inside(&view, "what is printed")?;
+        let cols = view.dims.last().copied().unwrap_or(1);
+        let rows = (all.len() as u64).checked_div(cols).unwrap_or(0);
+        let bits = view.elem.bits() as usize;
+        let (mut elements, mut defined) = (vec![0; (all.len() * bits).div_ceil(8)], Vec::new());
+        defined.resize(elements.len(), 0xFF);
+        let tracked = self.engine.memories.tracked;
+        if let Some(memory) = self.engine.memories.get_mut(view.buffer) {
+            for (n, element) in all.into_iter().enumerate() {
+                let bit = element as usize * bits;
+                let (byte, len) = (bit / 8, bits.div_ceil(8));
+                memory.touch([(byte, len)].into_iter(), ArrayAccess::READS)?;
+                let is_defined = !tracked || memory.defined().has_all(byte, len);
+                for k in 0..len {
+                    let from = memory.bytes().get(byte + k).copied().unwrap_or(0) >> (bit % 8);
+                    let from = if bits == 4 { from & 15 } else { from };
+                    let to = (n * bits) / 8 + k;
+                    if let (Some(to), Some(defined)) = (elements.get_mut(to), defined.get_mut(to)) {
+                        *to |= from << ((n * bits) % 8);
+                        *defined &= if is_defined { 0xFF } else { 0 };
+                    }
+                }
+            }
+        }
+        let (raw, raw_defined) = (elements.clone(), defined.clone());
+        let data = TileData { rows, cols, elem: view.elem, conv: None, elements, defined, raw, raw_defined };
+        let (what, format) = (PrintedValue::Tile(value, data), self.print_format(at));
+        self.printed.push(Printed { op: at, block: self.block, what, format });
         Ok(())
     }
 

@@ -279,32 +279,6 @@ impl<'a> Exec<'a> {
                 self.log_number(c);
             }
             match c {
-                Code::Set { dst, value } => self.set(*dst, *value),
-                Code::Arith { op, width, dst, a, b, at } => {
-                    let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
-                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
-                }
-                Code::Cmp { pred, width, dst, a, b } => {
-                    // One bit, sign-extended like every other integer.
-                    let value = scalar::compare(*pred, *width, self.int(*a), self.int(*b));
-                    self.set(*dst, -i64::from(value));
-                }
-                Code::Cast { op, from, to, dst, a } => {
-                    let value = scalar::cast(*op, *from, *to, self.int(*a));
-                    self.set(*dst, value);
-                }
-                Code::Float { op, elem, dst, args } => {
-                    let args = args.as_ref().map(|a| f64::from_bits(self.int(a) as u64));
-                    self.set(*dst, float::float(*op, *elem, args).to_bits() as i64);
-                }
-                Code::CmpFloat { pred, dst, a, b } => {
-                    let [a, b] = [a, b].map(|v| f64::from_bits(self.int(*v) as u64));
-                    self.set(*dst, -i64::from(float::compare(*pred, a, b)));
-                }
-                Code::Convert { op, from, to, dst, a, at } => {
-                    let value = float::cast(*op, *from, *to, self.int(*a));
-                    self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
-                }
                 Code::For(f) => self.repeat(f).map_err(|stop| at(self, stop))?,
                 Code::If(branch) => {
                     let taken = if self.int(branch.condition) != 0 { &branch.then } else { &branch.other };
@@ -316,10 +290,47 @@ impl<'a> Exec<'a> {
                 }
                 Code::While(w) => self.repeat_while(w).map_err(|stop| at(self, stop))?,
                 Code::Issue(site) => self.issue(*site as usize)?,
-                Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
                 Code::Micro(op) => self.micro(op).map_err(|e| self.at(op.at, e))?,
                 Code::CoreSyncOp(op, meet) => self.meet(*op, meet).map_err(|stop| at(self, stop))?,
+                _ => self.scalar(c)?,
             }
+        }
+        Ok(())
+    }
+
+    /// Runs an operation on integers and floats.
+    #[inline(always)]
+    pub fn scalar(&mut self, code: &Code) -> Result<(), Failure> {
+        match code {
+            Code::Set { dst, value } => self.set(*dst, *value),
+            Code::Arith { op, width, dst, a, b, at } => {
+                let value = scalar::arith(*op, *width, self.int(*a), self.int(*b));
+                self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
+            }
+            Code::Cmp { pred, width, dst, a, b } => {
+                // One bit, sign-extended like every other integer.
+                let value = scalar::compare(*pred, *width, self.int(*a), self.int(*b));
+                self.set(*dst, -i64::from(value));
+            }
+            Code::Cast { op, from, to, dst, a } => {
+                let value = scalar::cast(*op, *from, *to, self.int(*a));
+                self.set(*dst, value);
+            }
+            Code::Float { op, elem, dst, args } => {
+                let args = args.as_ref().map(|a| f64::from_bits(self.int(a) as u64));
+                self.set(*dst, float::float(*op, *elem, args).to_bits() as i64);
+            }
+            Code::CmpFloat { pred, dst, a, b } => {
+                let [a, b] = [a, b].map(|v| f64::from_bits(self.int(*v) as u64));
+                self.set(*dst, -i64::from(float::compare(*pred, a, b)));
+            }
+            Code::Convert { op, from, to, dst, a, at } => {
+                let value = float::cast(*op, *from, *to, self.int(*a));
+                self.set(*dst, value.map_err(|e| self.undefined(*at, e))?);
+            }
+            Code::Support(at, support) => self.support(*at, support).map_err(|e| self.at(*at, e))?,
+            // Control flow and instructions are the caller's.
+            Code::For(_) | Code::If(_) | Code::While(_) | Code::Issue(_) | Code::Micro(_) | Code::CoreSyncOp(..) => {}
         }
         Ok(())
     }
@@ -356,7 +367,12 @@ impl<'a> Exec<'a> {
             Support::ViewNumber(view) => self.view_number(view)?,
             Support::Extents(tile, to) => self.valid_extents(*tile, to)?,
             Support::PrintText { format, values } => self.print_text(at, format, values),
-            Support::Trap => return Err(failure("trap", "the program stops itself here", "find out why it got here")),
+            Support::Trap => {
+                let words = self.cx.func.op(at).attrs.as_deref().map(|attrs| attrs.words.join(" ")).unwrap_or_default();
+                let said = if words.is_empty() { String::new() } else { format!(": {words}") };
+                let what = format!("the program stops itself here{said}");
+                return Err(failure("trap", what, "find out why it got here"));
+            }
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
             Support::Get(get) => self.get_element(at, get)?,
             Support::Dense { object, slot, bytes } => self.dense(at, *object, *slot, bytes)?,
@@ -374,6 +390,7 @@ impl<'a> Exec<'a> {
             Support::BlockIndex(slot) => self.set(*slot, i64::from(self.block)),
             Support::BlockCount(slot) => self.set(*slot, i64::from(self.cx.blocks)),
             Support::Print(tile) => self.print(at, *tile)?,
+            Support::PrintView(value, view) => self.print_view(at, *value, *view)?,
             Support::Declare { object, slot } => {
                 self.engine.end_tile(*object)?;
                 self.set_tile(*slot, *object);
@@ -407,7 +424,7 @@ impl<'a> Exec<'a> {
     }
 
     /// Hands values on, all at once.
-    fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
+    pub fn hand(&mut self, hands: &[BlockArgCopy]) -> Result<(), Failure> {
         if self.scope_log.is_some() {
             self.log_hands(hands);
         }

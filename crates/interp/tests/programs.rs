@@ -450,6 +450,36 @@ fn elements_scattered_to_one_place_are_told_of_on_a5() {
     }
 }
 
+/// A list that TMRGSORT is given in another order is merged, with a warning that names the first value in the wrong place.
+#[test]
+fn lists_that_are_not_sorted_are_merged_with_a_warning() {
+    let bytes = |lists: [[f32; 4]; 4]| -> Vec<u8> {
+        lists.as_flattened().iter().flat_map(|v| [*v, 0.0]).flat_map(f32::to_le_bytes).collect()
+    };
+    let text = "func.func @kernel(%p: memref<1x32xf32>, %q: memref<1x32xf32>) {
+        %c8 = arith.constant 8 : i32
+        %a = pto.alloc_tile : !pto.tile<1x32xf32>
+        %b = pto.alloc_tile : !pto.tile<1x32xf32>
+        pto.tload ins(%p : memref<1x32xf32>) outs(%a : !pto.tile<1x32xf32>)
+        pto.tmrgsort ins(%a, %c8 : !pto.tile<1x32xf32>, i32) outs(%b : !pto.tile<1x32xf32>)
+        pto.tstore ins(%b : !pto.tile<1x32xf32>) outs(%q : memref<1x32xf32>)
+        return
+    }";
+    let lists = [[9.0, 7.0, 5.0, 3.0], [8.0, 6.0, 4.0, 2.0], [1.0, 0.5, 0.25, 0.0], [7.5, 7.5, 7.5, -1.0]];
+    for (swapped, told) in [(false, vec![]), (true, vec!["tmrgsort-unsorted"])] {
+        let mut lists = lists;
+        if swapped {
+            lists[2].swap(0, 1);
+        }
+        let outcome = Program::new(text, Profile::Cpu).buffer("p", &bytes(lists)).run();
+        assert_eq!(outcome.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), told);
+        if swapped {
+            let said = &outcome.diagnostics[0].message;
+            assert!(said.contains("the value in column 18 comes before that in column 16"), "{said}");
+        }
+    }
+}
+
 #[test]
 fn an_element_becomes_a_scalar_and_an_element_again() {
     // Storage order: element 3 of the tile goes to element 17.

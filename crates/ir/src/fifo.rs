@@ -6,7 +6,8 @@
 
 use crate::{Arg, BlockId, Core, Def, Func, Module, NameId, Op, OpId, OpKind, ValueId};
 use tessera_isa::ops::{AttrName, Role};
-use tessera_isa::sem::{Dir, Fifo as Part, Sem};
+use tessera_isa::profile::Profile;
+use tessera_isa::sem::{Dir, Epilogue, Fifo as Part, Sem};
 
 /// The position of a FIFO in [`Fifos::list`].
 pub type FifoId = usize;
@@ -24,18 +25,40 @@ pub struct Fifo {
     pub reserve: Option<OpId>,
     /// The `initialize` operations of the producer and of the consumer.
     pub inits: [Vec<OpId>; 2],
+    /// Whether its slots lie in the view that `gm_slot_tensor` names, on every profile.
+    pub slot_view: bool,
+    /// Whether views of these slots go through it, and no tiles (isa/today.md 7.2).
+    pub entries: bool,
+    pub allocs: Vec<OpId>,
     pub pushes: Vec<OpId>,
     pub pops: Vec<OpId>,
     pub frees: Vec<OpId>,
+    /// What each push does to the elements of an accumulator.
+    pub epilogue: Option<Epilogue>,
     pub slots: u64,
     /// Popped tiles that lie in the consumer's reserve at a time (a2a3).
     pub local_slots: u64,
     pub slot_size: u64,
-    /// 0 whole tiles, 1 rows halved, 2 columns halved.
+    /// 0 whole tiles, 1 rows halved, 2 columns halved; 3 and 4 the same for odd extents.
     pub split: u8,
 }
 
 impl Fifo {
+    /// Whether tiles go through slots in global memory: into them as by TSTORE, out of them as by TLOAD.
+    pub fn is_global(&self, profile: Profile) -> bool {
+        self.slot_view || profile == Profile::A2a3
+    }
+
+    /// Whether a pop frees its slot, because what is popped is a copy.
+    pub fn frees_at_pop(&self, profile: Profile) -> bool {
+        self.is_global(profile) && !self.entries
+    }
+
+    /// Whether its tiles may be split into halves of which the first is larger by one (isa/today.md 7.2).
+    pub fn has_odd_splits(&self) -> bool {
+        self.slot_view && !self.entries
+    }
+
     /// The divisors of rows and columns between the vector cores.
     pub fn division(&self) -> [u64; 2] {
         match self.split {
@@ -86,6 +109,20 @@ pub struct Fifos {
     of: Vec<Option<FifoId>>,
     /// By operation: the `initialize` that says so.
     init: Vec<Option<OpId>>,
+}
+
+/// The part of a tile that a vector core has under a split: its first element, and its extents. Splits 3 and 4 give the
+/// first core one row, or column, more (isa/today.md 7.2).
+pub fn part_of(split: u8, half: u64, whole: [u64; 2]) -> ([u64; 2], [u64; 2]) {
+    let axis = match split {
+        1 | 3 => 0,
+        2 | 4 => 1,
+        _ => return ([0, 0], whole),
+    };
+    let first = if split > 2 { whole[axis].div_ceil(2) } else { whole[axis] / 2 };
+    let (mut start, mut extent) = ([0, 0], whole);
+    (start[axis], extent[axis]) = if half == 0 { (0, first) } else { (first, whole[axis] - first) };
+    (start, extent)
 }
 
 /// Whether all pushes and pops of these blocks move whole tiles, so that only the first vector core runs them (cpu,
@@ -177,6 +214,35 @@ pub fn buffer(func: &Func, init: &Op, dir: Dir) -> Buffer {
     }
 }
 
+/// What an `initialize` says of the elements that are pushed, or what is wrong with that.
+pub fn epilogue(init: &Op) -> Option<Result<Epilogue, String>> {
+    let named = init.attrs.as_deref()?.names.iter().find(|(name, _)| *name == AttrName::AccPushEpilogue)?;
+    Some(Epilogue::parse(&named.1))
+}
+
+/// Whether views of slots go through a direction of a pipe: it names the view of a slot, and no buffer of a consumer.
+pub fn has_entries(func: &Func, init: &Op, dir: Dir) -> bool {
+    init.operand(Role::SlotView).is_some() && buffer(func, init, dir) == Buffer::Other
+}
+
+/// The tile that a pop gives storage, or makes.
+pub fn popped(op: &Op) -> Option<ValueId> {
+    op.operand(Role::Tile).and_then(|o| o.arg.value()).or(op.results.first().copied())
+}
+
+/// The view that an operation hands on, or makes one of a slot.
+pub fn entry(op: &Op) -> Option<ValueId> {
+    op.operand(Role::Global).and_then(|o| o.arg.value()).or(op.results.first().copied())
+}
+
+/// The operation that sets the parameter of a push: the last one before it in its block with its number.
+pub fn quant_of(func: &Func, push: OpId) -> Option<OpId> {
+    let number = pipe_id(func.op(push));
+    let block = func.blocks.iter().find(|block| block.ops.contains(&push))?;
+    let before = block.ops.iter().take_while(|id| **id != push);
+    before.filter(|id| part(func.op(**id)) == Some(Part::SetQuant) && pipe_id(func.op(**id)) == number).last().copied()
+}
+
 impl Fifos {
     /// The FIFOs of a function whose calls are inlined.
     pub fn new(module: &Module, func: &Func) -> Fifos {
@@ -224,6 +290,8 @@ impl Fifos {
         let split = op.known_attrs().int(AttrName::PipeSplit).and_then(|s| u8::try_from(s).ok()).unwrap_or(0);
         let known = &mut self.list[fifo];
         match part {
+            Part::SetQuant => return,
+            Part::Alloc(_) => return known.allocs.push(id),
             Part::Push(_) => known.pushes.push(id),
             Part::Pop(_) => known.pops.push(id),
             _ => return known.frees.push(id),
@@ -246,9 +314,15 @@ impl Fifos {
         };
         // Pipes that share no buffer are distinguished by their numbers.
         let number = if name.is_empty() { pipe_id(init) } else { 0 };
-        let same = |f: &Fifo| (f.dir, f.owner, f.name.as_str(), f.id) == (dir, owner, name, number);
+        let slot_view = init.operand(Role::SlotView).is_some();
+        let entries = has_entries(func, init, dir);
+        // The ends of one that has no buffer meet by number and direction (isa/today.md 7.1).
+        let same = |f: &Fifo| {
+            (f.dir, f.name.as_str(), f.id, f.entries) == (dir, name, number, entries) && (entries || f.owner == owner)
+        };
         if let Some(found) = self.list.iter().position(same) {
             self.list[found].reserve = self.list[found].reserve.or(reserve);
+            self.list[found].slot_view |= slot_view;
             return found;
         }
         self.list.push(Fifo {
@@ -257,10 +331,14 @@ impl Fifos {
             name: name.into(),
             id: number,
             reserve,
+            slot_view,
+            entries,
+            allocs: Vec::new(),
             inits: Default::default(),
             pushes: Vec::new(),
             pops: Vec::new(),
             frees: Vec::new(),
+            epilogue: epilogue(init).filter(|_| dir == Dir::C2v).and_then(Result::ok),
             slots: slots(init),
             local_slots: local_slots(init),
             slot_size: slot_size(init),

@@ -145,6 +145,24 @@ words! {
         Row = "row", "Row", "A row of the table.";
         Elem = "elem", "Elem", "An element of the table.";
     }
+    /// What MSCATTER leaves where two elements have one index (isa/today.md 6.7).
+    ScatterConflict {
+        Default = "default", "Default", "Either of them, on hardware.";
+        Last = "last", "Last", "The last one.";
+    }
+    /// How a printed float is written (isa/today.md 6.8).
+    PrintFormat {
+        Width8Precision4 = "width8_precision4", "Width8_Precision4", "8 characters, 4 digits after the point.";
+        Width8Precision2 = "width8_precision2", "Width8_Precision2", "8 characters, 2 digits after the point.";
+        Width10Precision6 = "width10_precision6", "Width10_Precision6", "10 characters, 6 digits after the point.";
+    }
+    /// The pad of a tile, where an instruction names it again (isa/today.md 6.3).
+    PadWord {
+        Null = "null", "Null", "None.";
+        Zero = "zero", "Zero", "0.";
+        Max = "max", "Max", "The largest value.";
+        Min = "min", "Min", "The smallest value.";
+    }
     /// The phase of a store or of a product, which changes nothing (isa/memory.md 3, isa/matrix.md 6).
     Phase {
         Unspecified = "unspecified" | "Unspecified" | "Unknown" | "unknown" | "0", "Unspecified", "None is said.";
@@ -167,6 +185,17 @@ words! {
         Nd = "nd", "ND", "Row-major.";
         Dn = "dn", "DN", "Column-major.";
         Nz = "nz", "NZ", "Boxed, five dimensions.";
+    }
+}
+
+impl PrintFormat {
+    /// The width of a number, and its digits after the point.
+    pub const fn width_and_digits(self) -> (usize, usize) {
+        match self {
+            PrintFormat::Width8Precision4 => (8, 4),
+            PrintFormat::Width8Precision2 => (8, 2),
+            PrintFormat::Width10Precision6 => (10, 6),
+        }
     }
 }
 

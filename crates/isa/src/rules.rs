@@ -188,6 +188,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
             "src has as many valid columns, or rows, as the pattern names of dst's, and dst's along the other axis (cpp.md 6.6)"
         }
         (RuleKind::ScatterValid, _) => "idx has the valid region of src",
+        (RuleKind::Unsorted, _) => "each list that is merged is sorted, the greatest value first",
         (RuleKind::Duplicate, _) => "no two elements have one index",
         (RuleKind::StartNumber, _) => {
             "the scalar is an integer of dst's width (cpu, and into unsigned types: any integer)"
@@ -246,6 +247,7 @@ fn text(usage: &RuleUse) -> Option<&'static str> {
         (RuleKind::TableDense, _) => {
             "the view is dense (a2a3, rows: its last dimension; a5, rows: also as wide as the data, in two dimensions)"
         }
+        (RuleKind::PrintTmp, _) => "scratch belongs to tiles in Mat and Acc",
         (RuleKind::TableScratch, _) => {
             "into Mat: elem has a dense view of dst's type with R·C elements for scratch, row has none"
         }
@@ -518,7 +520,7 @@ static RULES: &[Rule] = rules! {
     Error ALL "fifo-kind", "each operation of a FIFO stands in code for the kind of core that it is for", "isa/structure.md 5";
     Error ALL "fifo-peer", "both ends of a pipe are the same, in the buffer that the consumer reserves and the producer imports", "isa/structure.md 5";
     Error ALL "fifo-size", "a buffer has a name of its own, room for all slots, and lies in the consumer's memory", "isa/structure.md 5";
-    Error ALL "fifo-slot", "a slot has room for the whole tile", "isa/structure.md 5";
+    Error ALL "fifo-slot", "a slot has room for the whole tile; a slot that is a view has its bytes", "isa/structure.md 5";
     Error ALL "fifo-split", "all pushes and pops of a direction have one split, which nosplit allows; whole tiles of both vector cores agree", "isa/structure.md 5";
     Error ALL "fifo-shape", "the popped tile is the pushed one, or its half, or two of them", "isa/structure.md 5";
     Error ALL "fifo-type", "one element type goes from Acc to Vec ND, or from Vec to a Mat tile that TINSERT writes", "isa/structure.md 5";
@@ -526,7 +528,9 @@ static RULES: &[Rule] = rules! {
     Error A2A3 "fifo-gm", "a pipe has a gm_slot_buffer with room for all slots", "isa/structure.md 5";
     Error ALL "fifo-write", "a popped tile is not written", "isa/structure.md 6";
     Error ALL "fifo-use-after-free", "a popped tile is not used after its slot was freed (a2a3: after as many more pops as there are slots)", "isa/structure.md 6";
-    Error CPU_A5 "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
+    Error ALL "fifo-free", "a slot is freed once for each pop, after it", "isa/structure.md 6";
+    Error ALL "fifo-entry", "the slot that is pushed is the one allocated last, and one is allocated between two pushes", "isa/today.md 7.2";
+    Error ALL "fifo-quant", "a push that quantizes follows, in its block, a set_quant_scalar or set_quant_vector of its pipe, as the pipe asks", "isa/today.md 7.3";
     Error NPU "fifo-flags", "the pipes of a function have at most 8 directions, each with two of 16 flags", "isa/today.md 7.1";
     Warning ALL "fifo-open", "both ends of a pipe are in the program", "isa/today.md 7.1";
     Error ALL "local-bounds", "an index lies inside the local array", "isa/today.md 4.3";

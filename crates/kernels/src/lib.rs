@@ -37,6 +37,7 @@ mod plan;
 mod product;
 mod raw_map;
 mod records;
+pub mod registers;
 mod row_slice;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
@@ -53,6 +54,6 @@ pub use packed::{PackedKernel, PackedOp};
 pub use place::{MemoryId, Place, is_buffer, on_core};
 pub use plan::{Plan, PlanStep};
 pub use product::{LEFT, RIGHT, SUMS};
-pub use records::{merge, sort};
+pub use records::{is_sorted, merge, sort};
 pub use row_slice::{FusedOp, FusedStage, RowSlice, run_stages};
 pub use scalar::Sides;

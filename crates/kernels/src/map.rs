@@ -117,6 +117,11 @@ impl MapKernel {
         }
     }
 
+    /// Whether it has a kernel, and is not computed element by element.
+    pub fn is_compiled(&self) -> bool {
+        self.raw.is_some()
+    }
+
     /// The nest; none where it is computed element by element.
     pub(super) fn vectors(&self) -> Option<&Nest> {
         self.raw.map(|_| &self.nest)

@@ -119,6 +119,12 @@ pub fn merge(elem: Elem, lists: [&[u8]; 4]) -> Vec<u32> {
     merged.into_iter().map(|keyed| keyed as u32).collect()
 }
 
+/// Whether records of a type are sorted, so that a merge of such lists is.
+pub fn is_sorted(elem: Elem, list: &[u8]) -> bool {
+    let keyed = if elem.bits() == 32 { keyed::<u32>(list, 0) } else { keyed::<u16>(list, 0) };
+    keyed.is_sorted()
+}
+
 /// Numbers of records, counted from `first`, that rise with keys, and with places where keys are equal; and the end.
 fn keyed<V: Value>(list: &[u8], first: u32) -> Vec<u64> {
     let records = list.as_chunks::<8>().0;

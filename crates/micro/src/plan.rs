@@ -5,7 +5,7 @@ use crate::call::Inst;
 use crate::check::{conversion_word, pair};
 use crate::lanes::{compared, rounding_of};
 use crate::memory::store_dist;
-use crate::reg::{BYTES, Bits, Mask, Reg};
+use crate::reg::{BYTES, Bits, Mask};
 use crate::table::{Extreme, Fold, Lanes, Load, Predicate, Sem, Store};
 use crate::types::{lane_bits, lane_elem};
 use tessera_isa::elem::Elem;
@@ -47,6 +47,8 @@ pub enum Plan {
     Mask(Box<Mask>),
     /// The mask of a count, and what is left of it.
     Below,
+    /// An order that running one instruction after the other keeps.
+    Nothing,
 }
 
 /// A conversion between floats of 16 and 32 bits.
@@ -61,6 +63,28 @@ pub struct Conversion {
     pub count: u64,
     /// The largest number of the destination, where it saturates.
     pub largest: Option<f32>,
+}
+
+impl Conversion {
+    /// The type of 16 bits.
+    pub fn half(&self) -> Elem {
+        if self.narrows() { self.types[1] } else { self.types[0] }
+    }
+
+    /// Whether the result has 16 bits.
+    pub fn narrows(&self) -> bool {
+        self.types[0] == Elem::F32
+    }
+
+    /// Whether the 16-bit numbers are the odd ones of their register.
+    pub fn is_odd(&self) -> bool {
+        self.starts != [0, 0]
+    }
+
+    /// The bits of infinity and of every NaN of 16 bits.
+    pub fn special(&self) -> u16 {
+        if self.half() == Elem::F16 { 0x7C00 } else { 0x7F80 }
+    }
 }
 
 /// The plan of an instruction, if it has one.
@@ -106,6 +130,7 @@ pub fn plan(inst: &Inst<'_>) -> Option<Plan> {
         Sem::Fold(Fold::Find(side)) => f32_only(Plan::Find(side))?,
         Sem::Predicate(Predicate::Pattern) => Plan::Mask(Box::new(crate::run::pattern(inst.call)?)),
         Sem::Predicate(Predicate::Below) => Plan::Below,
+        Sem::Bar => Plan::Nothing,
         _ => return None,
     })
 }
@@ -130,9 +155,9 @@ fn conversion(inst: &Inst<'_>) -> Option<Conversion> {
     is_wide.then_some(Conversion { func, types, steps: [4, 4], starts: [2 * odd, 0], count: 64, largest: None })
 }
 
-fn lanes_f32(reg: &Reg) -> [f32; 64] {
+fn lanes_f32(bytes: &[u8; BYTES]) -> [f32; 64] {
     let mut out = [0.0; 64];
-    for (to, from) in out.iter_mut().zip(reg.bytes.chunks_exact(4)) {
+    for (to, from) in out.iter_mut().zip(bytes.chunks_exact(4)) {
         *to = f32::from_le_bytes([from[0], from[1], from[2], from[3]]);
     }
     out
@@ -140,16 +165,16 @@ fn lanes_f32(reg: &Reg) -> [f32; 64] {
 
 /// Makes inactive lanes 0.
 #[inline]
-pub fn clear_inactive(reg: &mut Reg, mask: &Mask, lane: usize) {
-    for (i, bytes) in reg.bytes.chunks_exact_mut(lane).enumerate() {
-        if !mask.bits.get(i * lane) {
+pub fn clear_inactive(bytes: &mut [u8; BYTES], mask: &Mask, lane: usize) {
+    for run in mask.active_bytes(lane).inverted().runs() {
+        if let Some(bytes) = bytes.get_mut(run) {
             bytes.fill(0);
         }
     }
 }
 
 /// Makes f32 numbers at most the largest one, and NaN 0.
-pub fn saturate(bytes: &mut [u8; BYTES], largest: f32) {
+pub fn saturate(bytes: &mut [u8], largest: f32) {
     for lane in bytes.chunks_exact_mut(4) {
         let v = f32::from_le_bytes([lane[0], lane[1], lane[2], lane[3]]);
         let v = if v.is_nan() { 0.0 } else { v.clamp(-largest, largest) };
@@ -158,25 +183,30 @@ pub fn saturate(bytes: &mut [u8; BYTES], largest: f32) {
 }
 
 /// The sum of f32 lanes as a tree of neighbours, at last plus +0 (vector.md 6).
-pub fn sum(reg: &Reg, mask: &Mask) -> u32 {
-    let mut lanes = lanes_f32(reg);
+pub fn sum(bytes: &[u8; BYTES], mask: &Mask) -> u32 {
+    let mut lanes = lanes_f32(bytes);
     if !mask.is_on(4) {
         lanes.iter_mut().enumerate().filter(|(i, _)| !mask.bits.get(4 * i)).for_each(|(_, lane)| *lane = 0.0);
     }
-    let mut n = 64;
+    let mut n = lanes.len();
     while n > 1 {
         n /= 2;
         for i in 0..n {
             lanes[i] = lanes[2 * i] + lanes[2 * i + 1];
         }
     }
-    let total = lanes[0] + 0.0;
+    sum_bits(lanes[0])
+}
+
+/// The bits of a sum of lanes.
+pub fn sum_bits(total: f32) -> u32 {
+    let total = total + 0.0;
     if total.is_nan() { 0x7FC0_0000 } else { total.to_bits() }
 }
 
 /// The extreme lane of f32 and its number: the first NaN, else the lowest lane with the extreme value (vector.md 6).
-pub fn find(reg: &Reg, mask: &Mask, side: Extreme) -> (u32, u32) {
-    let lanes = lanes_f32(reg);
+pub fn find(bytes: &[u8; BYTES], mask: &Mask, side: Extreme) -> (u32, u32) {
+    let lanes = lanes_f32(bytes);
     let is_on = mask.is_on(4);
     let neutral = if side == Extreme::Max { f32::NEG_INFINITY } else { f32::INFINITY };
     let counted = |i: usize| if is_on || mask.bits.get(4 * i) { lanes[i] } else { neutral };
@@ -195,7 +225,7 @@ pub fn find(reg: &Reg, mask: &Mask, side: Extreme) -> (u32, u32) {
 }
 
 /// A comparison of f32 lanes.
-pub fn compare(x: &Reg, y: &Reg, mask: &Mask, cmp: Cmp) -> Mask {
+pub fn compare(x: &[u8; BYTES], y: &[u8; BYTES], mask: &Mask, cmp: Cmp) -> Mask {
     let (x, y) = (lanes_f32(x), lanes_f32(y));
     let holds = |i: usize| match cmp {
         Cmp::Eq => x[i] == y[i],

@@ -64,6 +64,34 @@ impl Bits {
         Bits(words)
     }
 
+    /// The bits that are not set.
+    #[inline]
+    pub fn inverted(self) -> Bits {
+        Bits(self.0.map(|word| !word))
+    }
+
+    /// The runs of set bits, in order.
+    #[inline]
+    pub fn runs(self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        // The first bit from `at` on that equals `bit`, or the end.
+        let next = move |mut at: usize, bit: bool| {
+            while let Some(word) = self.0.get(at / 64) {
+                let rest = if bit { *word } else { !word } >> (at % 64);
+                if rest != 0 {
+                    return at + rest.trailing_zeros() as usize;
+                }
+                at = (at / 64 + 1) * 64;
+            }
+            BYTES
+        };
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let start = next(at, true);
+            at = next(start, false);
+            (start < BYTES).then_some(start..at)
+        })
+    }
+
     /// Word by word.
     #[inline]
     pub fn map2(self, other: Bits, f: impl Fn(u64, u64) -> u64) -> Bits {
@@ -221,6 +249,18 @@ impl Mask {
         };
         let ([a, b, c, d], [e, f, g, h]) = (self.bits.0, self.defined.0);
         (a & b & c & d) & (e & f & g & h) & lanes == lanes
+    }
+
+    /// The bytes of the lanes of `size` bytes that are on.
+    #[inline]
+    pub fn active_bytes(&self, size: usize) -> Bits {
+        let (lanes, whole) = match size {
+            1 => (u64::MAX, 1),
+            2 => (0x5555_5555_5555_5555, 3),
+            4 => (0x1111_1111_1111_1111, 15),
+            _ => (0x0101_0101_0101_0101, 255),
+        };
+        Bits(self.bits.0.map(|word| (word & lanes) * whole))
     }
 
     /// The bit of lane `i`, with lanes of `size` bytes (model.md 1).

@@ -179,10 +179,8 @@ fn candidates(reporter: &Reporter<'_>, subjects: &[AnalysisInput<'_>], open: &[S
             add(&mut all, symptom.op, false, symptom.core, Added::Barrier(Some(y)));
             continue;
         }
-        let pair = reporter.pair(symptom);
-        let has_barriers = func.ops.iter().any(|op| op.opcode().and_then(|o| o.order()).is_some() && op.is_manual());
         // A barrier of all pipes orders more than the edge that is missing: what it takes away besides has another cause.
-        match pair.filter(|_| has_barriers) {
+        match reporter.pair(symptom) {
             Some(pair) => all.push(pair),
             None => add(&mut all, symptom.op, false, symptom.core, Added::Barrier(None)),
         }

@@ -3,9 +3,8 @@
 use crate::footprint::{Ranges, rect_ranges};
 use smallvec::SmallVec;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{Fifo, Func, Module, Op, ValueId};
+use tessera_ir::{Fifo, Func, Module};
 use tessera_isa::layout::Layout;
-use tessera_isa::ops::Role;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Dir, Rect};
 use tessera_isa::tile::{Loc, Tile};
@@ -30,12 +29,11 @@ pub struct FifoSlots {
     /// Their addresses in `gm_slot_buffer`.
     offset: u64,
     /// The layout of the tiles that are popped.
-    popped: Option<Layout>,
-}
-
-/// The tile that a pop gives storage, or makes.
-pub fn popped_value(op: &Op) -> Option<ValueId> {
-    op.operand(Role::Tile).and_then(|o| o.arg.value()).or(op.results.first().copied())
+    pub popped: Option<Layout>,
+    /// Bits of an element in the slots, where pushes convert (isa/today.md 7.3).
+    bits: Option<u64>,
+    /// Whether both vector cores have a part in every slot.
+    pub both: bool,
 }
 
 impl FifoSlots {
@@ -46,10 +44,18 @@ impl FifoSlots {
         profile: Profile,
         fifo: &Fifo,
     ) -> FifoSlots {
-        let popped = fifo.pops.first().and_then(|pop| popped_value(func.op(*pop)));
-        let popped = popped.and_then(|v| module.types.get(func.value(v).ty).on(profile)).map(|tile| tile.layout());
+        let popped = fifo.pops.first().and_then(|pop| tessera_ir::fifo::popped(func.op(*pop)));
+        let popped = popped.and_then(|v| module.types.get(func.value(v).ty).on(profile));
+        let bits = popped.filter(|_| fifo.epilogue.is_some()).map(|tile| tile.elem.bits().into());
+        let popped = popped.map(|tile| tile.layout());
         let (base, offset) = (placement.slots_of(func, constants, fifo), fifo.offset(func));
-        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped }
+        let both = fifo.split != 0 || profile == Profile::A2a3;
+        FifoSlots { fifo: fifo.clone(), profile, base, offset, popped, bits, both }
+    }
+
+    /// Those of a pipe of a C++ program; it says where the tiles that it pops lie when it pops the first one.
+    pub fn of_calls(fifo: Fifo, profile: Profile, base: u64, both: bool) -> FifoSlots {
+        FifoSlots { fifo, profile, base, offset: 0, popped: None, bits: None, both }
     }
 
     /// The slot of the how-manieth push or pop.
@@ -59,11 +65,9 @@ impl FifoSlots {
 
     /// The place of the tile of the n-th pop.
     pub fn place(&self, number: u64, tile: &Tile) -> u64 {
-        match self.profile {
-            Profile::A2a3 => {
-                self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes()))
-            }
-            _ => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
+        match self.fifo.is_global(self.profile) {
+            true => self.base.saturating_add((number % self.fifo.local_slots.max(1)).saturating_mul(tile.bytes())),
+            false => self.base.saturating_add(self.slot(number).saturating_mul(self.fifo.slot_size)),
         }
     }
 
@@ -73,8 +77,8 @@ impl FifoSlots {
 
     /// The bytes that a push of this valid region writes, for one vector core if it is given.
     pub fn pushed(&self, slot: u64, half: u64, bits: u64, valid: [u64; 2]) -> SmallVec<[(SlotPlace, Ranges); 2]> {
-        let f = &self.fifo;
-        if self.profile == Profile::A2a3 {
+        let (f, bits) = (&self.fifo, self.bits.unwrap_or(bits));
+        if f.is_global(self.profile) {
             let [r, c] = if f.dir == Dir::V2c { f.division() } else { [1, 1] };
             let at = if f.dir == Dir::V2c { f.half_at(half, valid) } else { [0, 0] };
             let ranges = dense([valid[0] * r, valid[1] * c], bits, (at, valid));
@@ -93,8 +97,14 @@ impl FifoSlots {
         cores.iter().map(|core| (SlotPlace::Chip(loc, *core, start), ranges.clone())).collect()
     }
 
-    /// a2a3: what a pop of this valid region, by this vector core where it is one, reads.
+    /// Slots in global memory: what a pop of this valid region, by this vector core where it is one, reads.
     pub fn loaded(&self, slot: u64, half: u64, bits: u64, valid: [u64; 2]) -> (SlotPlace, Ranges) {
+        // What was pushed of an odd extent is not known here: all of the larger half that may be.
+        if self.fifo.split > 2 {
+            let [rows, cols] = valid;
+            let whole = if self.fifo.split == 3 { [2 * rows + 1, cols] } else { [rows, 2 * cols + 1] };
+            return (self.in_global(slot), dense(whole, bits, ([0, 0], whole)));
+        }
         let ([r, c], at) = match self.fifo.dir {
             Dir::C2v => (self.fifo.division(), self.fifo.half_at(half, valid)),
             Dir::V2c => ([1, 1], [0, 0]),

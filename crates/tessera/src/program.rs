@@ -36,8 +36,8 @@ pub use ranks::{RankWindow, Ranks, outcome_of};
 pub use suggest::Suggestion;
 pub use sync::{SyncPlace, SyncRow, Synced, fallbacks};
 pub use tessera_check::Portability;
-pub use tessera_interp::{RankOutput, RanksOutcome};
 pub use tessera_interp::{Input, Limits, Outcome, PrintedValue, Progress, TileData};
+pub use tessera_interp::{RankOutput, RanksOutcome};
 pub use tessera_plan::Placement;
 pub use tessera_race::timeline::Timeline;
 pub use tessera_race::{Mode as OrderMode, Options as OrderOptions, Report as OrderReport, Verdict};
@@ -192,7 +192,10 @@ impl Program {
     pub fn text_in(&self, form: Option<TextForm>, dialect: Option<Dialect>) -> (String, Vec<Diagnostic>) {
         let parsed = &self.0.parsed;
         let text = match (form, dialect) {
-            (Some(TextForm::Dps), _) => tessera_asm::convert_for_assembler(parsed, dialect),
+            (Some(TextForm::Dps), _) => match tessera_asm::convert_for_assembler(parsed, dialect) {
+                Ok(text) => text,
+                Err(found) => return (String::new(), vec![*found]),
+            },
             (Some(form), _) => tessera_asm::convert_as(parsed, form, dialect),
             (None, Some(dialect)) => tessera_asm::print_as(parsed, dialect),
             (None, None) => tessera_asm::print(parsed),

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
             RecordEvent before;
             TINSERT(tile, window, 0, 9, before);
         } catch (const Error &e) {
-            EXPECT(e.instruction() == std::string("TINSERT") && e.line() == 0);
+            EXPECT(e.instruction() == std::string("TINSERT") && e.line() == 29);
         }
         EXPECT(ErrorCount() == 2);
         EXPECT(SetErrorMode(ErrorMode::Print) == ErrorMode::Throw);

@@ -474,7 +474,7 @@ static void Places()
     EXPECT(plain.line() == line && std::string(plain.file()) == __FILE__);
     const RecordEvent done = TMOV(a, a);
     const Error waits = caught([&] { TADD(a, a, b, done); });
-    EXPECT(waits.line() == 0 && std::string(waits.instruction()) == "TADD");
+    EXPECT(waits.line() == line + 4 && std::string(waits.instruction()) == "TADD");
     const Error impl = caught([&] { TADD_IMPL(a, a, b); });
     EXPECT(impl.line() == line + 6);
 }

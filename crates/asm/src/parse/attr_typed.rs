@@ -17,6 +17,9 @@ const LATER: &[(&str, AttrName)] = &[
     ("precisionType", AttrName::HighPrecision),
 ];
 
+/// Attributes of stores and moves that pushes do not have (isa/today.md 7.3).
+const OF_QUANT: [&str; 5] = ["stPhase", "atomicType", "subBlockId", "clipReluMode", "isChannelSplit"];
+
 impl Parser<'_> {
     /// Sorts attributes into those the instruction knows and the others, which are kept and warned about.
     pub(super) fn sort_attrs(&mut self, entries: Vec<Entry>, known: &[AttrName], op: &str) -> Option<Box<OpAttrs>> {
@@ -61,7 +64,8 @@ impl Parser<'_> {
                     out.unknown.push((entry.key, text, entry.key_span));
                 }
                 Some(name) if matches!(name.info().kind, AttrKind::Name) => {
-                    if matches!(entry.value, Attr::Str(_) | Attr::Symbol(_)) {
+                    let is_epilogue = *name == AttrName::AccPushEpilogue && matches!(entry.value, Attr::Dialect(..));
+                    if matches!(entry.value, Attr::Str(_) | Attr::Symbol(_)) || is_epilogue {
                         let text = self.value_text(&entry);
                         out.names.push((*name, text));
                     } else {
@@ -94,7 +98,9 @@ impl Parser<'_> {
         if is_fifo && !matches!(entry.key.as_str(), "loop_depth" | "postupdate" | "tail") {
             let what = format!("{op} does not know the attribute {}, which may change what it does", shown(&entry.key));
             let help = did_you_mean(&entry.key, names.iter().copied(), || format!("{op} has {}", names.join(", ")));
-            let _: Res<()> = self.fail("syntax-attribute", entry.span(), what, help);
+            let is_quant = OF_QUANT.contains(&entry.key.as_str());
+            let _: Res<()> =
+                self.fail(if is_quant { "fifo-quant" } else { "syntax-attribute" }, entry.span(), what, help);
             return;
         }
         let what = format!("{op} does not know the attribute {}, which is kept", shown(&entry.key));

@@ -45,7 +45,8 @@ impl Parser<'_> {
             return self.expected("`->` and the type of the result");
         }
         if draft.types.len() != results.names.len() || !text.has_result && !results.names.is_empty() {
-            let what = format!("{op} has {} results, and {} are named", usize::from(text.has_result), results.names.len());
+            let what =
+                format!("{op} has {} results, and {} are named", usize::from(text.has_result), results.names.len());
             return self.fail("operand-count", results.start.to(self.prev), what, "name as many as it has");
         }
         Ok(())

@@ -9,7 +9,6 @@ use crate::sink::shown;
 use tessera_ir::{LocId, Op, OpKind, TextForm};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::ops::{AttrName, Form, Kind, Opcode, Role, fill_of};
-use tessera_isa::sem::Sem;
 use tessera_isa::tile::Loc;
 
 /// The types of an SSA or assembly instruction.
@@ -58,9 +57,6 @@ impl Parser<'_> {
         self.written(&mut written)?;
         let op = self.by_clauses(op, &mut written)?;
         self.split_outs(results, op, &mut written);
-        if self.takes_views(op, &written) {
-            return self.keep_other(results, op.mnemonic(), written);
-        }
         let tile = |raw: Option<&Raw>| {
             let id = raw.and_then(|raw| self.raw_type(raw))?;
             self.module.types.get(id).tile().map(|tile| ([tile.rows, tile.cols], tile.loc))
@@ -76,14 +72,6 @@ impl Parser<'_> {
         let is_in_place = src.is_some() && src == name(written.outs.iter().flatten().next());
         let op = if fills == Opcode::Tfillpad && is_in_place { Opcode::TfillpadInplace } else { fills };
         self.build(results, op, form, &mut written)
-    }
-
-    /// Whether a view is printed, which is read and does not run.
-    fn takes_views(&self, op: Opcode, w: &Written) -> bool {
-        let is_view =
-            |raw: &Raw| self.raw_type(raw).is_some_and(|id| self.module.types.get(id).global_elem().is_some());
-        let views = w.ins.iter().filter(|raw| is_view(raw)).count();
-        matches!(op.info().sem, Sem::Prints) && views > 0
     }
 
     /// The row that the clauses mean: `fp %f` is an operand of the `_fp` row, `pre_quant %q` the last operand, and a word

@@ -7,8 +7,7 @@ use crate::lex::Tok;
 use crate::print::print_type;
 use tessera_ir::{BlockId, LocId, Op, OpKind, ScalarType, StackSlots, TextForm, Type};
 use tessera_isa::diag::Span;
-use tessera_isa::ops::{IdArray, Opcode, Role, UNKNOWN_OP};
-use tessera_isa::sem::{Fifo, Sem};
+use tessera_isa::ops::{IdArray, Role, UNKNOWN_OP};
 
 impl Parser<'_> {
     /// Whether the text after the mnemonic has a shape of its own.
@@ -18,21 +17,6 @@ impl Parser<'_> {
             self.tok.kind,
             Tok::LParen | Tok::LBrace | Tok::LBracket | Tok::Less | Tok::Arrow | Tok::Str | Tok::Hash
         ) && !(self.tok.first && may_start)
-    }
-
-    /// Whether an operation on FIFOs hands on views of global memory, which are read and do not run (isa/today.md 7.2).
-    pub(super) fn has_entries(&self, opcode: Opcode) -> bool {
-        let Sem::Fifo(part) = opcode.info().sem else { return false };
-        let rest = self.text.get(self.prev.end as usize..).unwrap_or_default();
-        let mut lines = rest.split('\n');
-        let first = lines.next().unwrap_or_default();
-        let goes_on = |line: &&str| line.trim_start().starts_with(['(', '{', ':', ',', '-', ')']);
-        let mut all = std::iter::once(first).chain(lines.take_while(goes_on)).take(64);
-        match part {
-            Fifo::Initialize(_) => all.any(|line| line.contains("gm_slot_tensor")),
-            Fifo::Push(_) | Fifo::Pop(_) | Fifo::Free(_) => all.any(|line| line.contains("tensor_view<")),
-            _ => false,
-        }
     }
 
     /// `pto.NAME {…} (k = %a : T, …) {…} : T -> T`, in any order; the mnemonic has been read.

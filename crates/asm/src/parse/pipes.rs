@@ -22,6 +22,14 @@ impl Parser<'_> {
             }
             match self.tok.kind {
                 Tok::LBrace => self.attributes(&mut draft.entries)?,
+                // A parameter may stand without parentheses.
+                Tok::Percent if raws.is_empty() && matches!(op.info().sem, Sem::Fifo(Fifo::SetQuant)) => {
+                    raws.push(self.operand()?);
+                    if self.eat(Tok::Colon) {
+                        let ty = self.ty()?;
+                        raws.iter_mut().for_each(|raw| raw.ty = Some(ty));
+                    }
+                }
                 Tok::LParen => words.extend(self.labelled(&mut raws)?),
                 Tok::Arrow => {
                     self.bump();
@@ -80,13 +88,27 @@ impl Parser<'_> {
                 let help = format!("write ({})", Vec::from_iter(listed()).join(", "));
                 return self.fail("operand-count", raw.span, what, help);
             };
+            // Views of slots go where tiles go, and slots of a view where others lie (isa/today.md 7.2).
+            let is_view = self.raw_type(&raw).is_some_and(|id| matches!(self.module.types.get(id), Type::View(_)));
+            let role = match role {
+                Role::Src | Role::Tile if is_view => &Role::Global,
+                Role::Global if is_view && matches!(op.info().sem, Sem::Fifo(Fifo::Initialize(_))) => &Role::SlotView,
+                _ => role,
+            };
             if draft.operands.iter().any(|(r, _)| r == role) {
                 let what = format!("{word} of {op} is written twice");
                 return self.fail("operand-count", raw.span, what, "write it once");
             }
             draft.operands.push((*role, raw));
         }
-        let is_written = |role: Role| draft.operands.iter().any(|(r, _)| *r == role);
+        let is_written = |role: Role| {
+            let has = |role: Role| draft.operands.iter().any(|(r, _)| *r == role);
+            match role {
+                Role::Src | Role::Tile => has(role) || has(Role::Global),
+                Role::Global => has(role) || has(Role::SlotView),
+                _ => has(role),
+            }
+        };
         if let Some((_, word, _)) = text.operands.iter().find(|(role, _, optional)| !optional && !is_written(*role)) {
             let what = format!("{op} lacks its operand {word}");
             let help = format!("write ({})", Vec::from_iter(listed()).join(", "));
@@ -96,7 +118,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The result of an instruction of the FIFOs: a tile, a pipe, or an address.
+    /// The result of an instruction of the FIFOs: a tile, the view of a slot, a pipe, or an address.
     pub(super) fn pipe_result(&mut self, op: Opcode, draft: &Draft) -> Res<()> {
         let Some((id, at)) = draft.types.first().copied() else { return Ok(()) };
         let Sem::Fifo(fifo) = op.info().sem else { return Ok(()) };
@@ -106,6 +128,8 @@ impl Parser<'_> {
                 (matches!(ty, Type::Scalar(ScalarType::Int(..) | ScalarType::Index)), "i32")
             }
             Fifo::Initialize(_) => (ty.plays(Role::Pipe), "!pto.pipe"),
+            Fifo::Alloc(_) | Fifo::DeclareView => (matches!(ty, Type::View(_)), "a tensor view type"),
+            Fifo::Pop(_) if matches!(ty, Type::View(_)) => (true, "a tensor view type"),
             _ => (ty.tile().is_some(), "a tile type"),
         };
         if fits {

@@ -112,6 +112,11 @@ impl Parser<'_> {
             Text::Meet => self.meeting(&mut draft)?,
             Text::Comm(text) => self.between_ranks(&mut draft, results, opcode, text)?,
             Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
+            // `pto.trap "sentence"` (isa/today.md 3).
+            Text::Ignored if self.at(Tok::Str) && !self.tok.first && matches!(opcode.info().sem, Sem::Traps) => {
+                let span = self.bump().span;
+                draft.words.push(self.slice(span).to_string());
+            }
             Text::Attributes | Text::Ignored => {}
             _ => {
                 self.synchronisation(&mut draft, opcode)?;

@@ -285,7 +285,6 @@ impl Parser<'_> {
             Pto::Table(Opcode::Subset) if self.second().kind == Tok::Comma => {
                 self.special(results, Opcode::PartitionView, form)
             }
-            Pto::Table(op) if self.has_entries(op) => self.opaque(results, op.mnemonic()),
             Pto::Table(op) if op.info().text != Text::Forms => self.special(results, op, form),
             Pto::Table(op) => self.instruction(results, op, form, Vec::new()),
         }

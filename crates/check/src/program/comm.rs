@@ -286,12 +286,20 @@ impl Walk<'_> {
         }
         for view in views.iter().filter(|_| comm.is_async()) {
             if view.extents().contains(&None) {
-                let what = format!("{} is a view of {}, and the extents of what is copied are constants", view.role, view.shown());
+                let what = format!(
+                    "{} is a view of {}, and the extents of what is copied are constants",
+                    view.role,
+                    view.shown()
+                );
                 return Some(("async-view", what, "give the partition constant sizes"));
             }
             let long = view.extents().iter().filter(|n| **n != Some(1)).count();
             if long > 1 {
-                let what = format!("{} is a view of {}, with {long} dimensions of more than one element", view.role, view.shown());
+                let what = format!(
+                    "{} is a view of {}, with {long} dimensions of more than one element",
+                    view.role,
+                    view.shown()
+                );
                 return Some(("async-view", what, "copy a dense view of one dimension"));
             }
             let stride = match self.state.get(view.value) {

@@ -95,7 +95,7 @@ impl Walk<'_> {
     }
     /// `unsplit-core`: code without sections runs on one core, which has the pipes of one kind on hardware.
     fn check_kind(&mut self, op: &Op, inst: &Inst, pipe: Pipe) {
-        if self.state.profile == Profile::Cpu || self.state.func.runs() != Runs::Unsplit || self.dead {
+        if self.state.profile == Profile::Cpu || !self.is_unsplit || self.dead {
             return;
         }
         let (cube, vector) = (Core::Cube.has(pipe), Core::Vector.has(pipe));

@@ -1,11 +1,13 @@
 //! FIFOs between cores: both ends, what goes through them, and in which order (isa/structure.md 5).
 
 mod balance;
+mod entries;
+mod quant;
 
 use super::report::Report;
 use crate::rules::fifo as rules;
 use rustc_hash::FxHashSet;
-use tessera_ir::fifo::{self, Buffer, Fifo};
+use tessera_ir::fifo::{self, Buffer, Fifo, popped};
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Core, Fifos, Func, Module, Op, OpId, OpKind, Type, ValueId};
 use tessera_isa::diag::Fault;
@@ -35,11 +37,12 @@ pub(super) fn check(module: &Module, func: &Func, profile: Profile, report: &mut
     for (n, known) in fifos.list.iter().enumerate() {
         check.splits(known);
         check.meetings(known);
-        if profile != Profile::A2a3 {
+        if !known.frees_at_pop(profile) {
             check.balance(&fifos, n);
         }
     }
     check.writes();
+    check.entries(&fifos);
     check.flags(&fifos);
 }
 
@@ -74,9 +77,18 @@ impl Check<'_> {
 
     fn part(&mut self, id: OpId, op: &Op, part: Part) {
         let core = self.cores[id.index()];
-        let moves = matches!(part, Part::Push(_) | Part::Pop(_) | Part::Free(_));
+        if part == Part::SetQuant && core == Some(Core::Cube) {
+            return self.set_quant(id, op);
+        }
+        let moves = matches!(part, Part::SetQuant | Part::Alloc(_) | Part::Push(_) | Part::Pop(_) | Part::Free(_));
         if !moves && !matches!(part, Part::Initialize(_)) {
             return;
+        }
+        // Where nothing else of a pipe is written, the other operations stand elsewhere.
+        let is_alone = || !self.func.ops.iter().any(|op| matches!(fifo::part(op), Some(Part::Initialize(_))));
+        if part == Part::SetQuant && core.is_none() && is_alone() {
+            let what = format!("no pipe has id = {}, so nothing uses the parameter", fifo::pipe_id(op));
+            return self.report.fault(op, "", open(what).help("initialize the pipe in the same function"));
         }
         let Some(core) = core.filter(|core| part.core().is_none_or(|wanted| wanted == *core)) else {
             let name = op.kind.name();
@@ -145,7 +157,16 @@ impl Check<'_> {
         if let Some(fault) = fault {
             return self.report.fault(op, "", fault);
         }
+        if let Some(fault) = self.slot_view(op).or_else(|| self.epilogue(op)) {
+            return self.report.fault(op, "", fault);
+        }
         for dir in Dir::ALL.iter().copied().filter(|dir| fifo::has_dir(op, *dir)) {
+            if fifo::has_entries(self.func, op, dir) {
+                if let Some(fault) = self.other_end(op, core, dir) {
+                    self.report.fault(op, "", fault);
+                }
+                continue;
+            }
             if let Some(fault) = self.end(op, core, dir) {
                 return self.report.fault(op, "", fault);
             }
@@ -159,6 +180,9 @@ impl Check<'_> {
 
     /// `fifo-gm`: the slots have room in global memory.
     fn slot_buffer(&self, init: &Op) -> Option<Fault> {
+        if init.operand(Role::SlotView).is_some() {
+            return None;
+        }
         let Some(buffer) = init.operand(Role::Global).and_then(|o| o.arg.value()) else {
             let what = "the pipe has no gm_slot_buffer, and slots lie in global memory on a2a3";
             return Some(Fault::new("fifo-gm", what).help("give both ends a gm_slot_buffer"));
@@ -261,7 +285,8 @@ impl Check<'_> {
             return self.report.fault(op, "", Fault::new("fifo-init", what).help(help));
         };
         // A pipe that is refused says nothing about what goes through it.
-        if self.report.refused.contains_key(&self.func.op(init).span) || split_of(op) > 2 {
+        let odd = split_of(op) > 2 && !self.fifos.of(id).is_some_and(|n| self.fifos.list[n].has_odd_splits());
+        if self.report.refused.contains_key(&self.func.op(init).span) || odd {
             return;
         }
         if !fifo::has_dir(self.func.op(init), dir) {
@@ -270,19 +295,25 @@ impl Check<'_> {
             return self.report.fault(op, "", Fault::new("fifo-init", what).help("dir_mask = 3 has both"));
         }
         let (slot_size, split) = (fifo::slot_size(self.func.op(init)), split_of(op));
+        if let Some(fault) = self.carried(op, part, fifo::has_entries(self.func, self.func.op(init), dir)) {
+            return self.report.fault(op, "", fault);
+        }
         let fault = match part {
             Part::Push(_) => {
                 let Some(tile) = self.tile(op.operand(Role::Src).and_then(|o| o.arg.value())) else { return };
-                let known = |extent: tessera_isa::tile::Extent, declared| extent.known().unwrap_or(declared);
-                let valid = [known(tile.v_row, 0), known(tile.v_col, 0)];
-                rules::check_push(self.profile, dir, split, slot_size, &tile, valid)
+                // An extent that is not known has two equal halves, or is odd where it has to be.
+                let valid = [tile.v_row, tile.v_col].map(|extent| extent.known().unwrap_or(u64::from(split > 2)));
+                let epilogue = self.fifos.of(id).and_then(|n| self.fifos.list[n].epilogue);
+                self.quantizes(id, epilogue)
+                    .or_else(|| rules::check_push(self.profile, dir, split, slot_size, &tile, valid, epilogue))
             }
             Part::Pop(_) => {
                 let Some(tile) = self.tile(popped(op)) else { return };
                 let given = [Role::ValidRow, Role::ValidCol].map(|role| op.operand(role).map(|o| o.arg));
-                let halves = if dir == Dir::C2v && split != 0 { 2 } else { 1 };
+                let halves = if dir == Dir::C2v && matches!(split, 1 | 2) { 2 } else { 1 };
                 let known = given.map(|arg| arg.map(|arg| self.constants.get(arg).map_or(0, i128::from)));
-                rules::check_result(dir, &tile)
+                let epilogue = self.fifos.of(id).and_then(|n| self.fifos.list[n].epilogue);
+                rules::check_result(dir, &tile, epilogue)
                     .or_else(|| rules::check_slot(slot_size, &tile, halves))
                     .or_else(|| (op.operand(Role::Tile).is_none()).then(|| rules::check_popped(&tile, known)).flatten())
             }
@@ -382,7 +413,11 @@ impl Check<'_> {
                 (0, _) if says_core => {
                     Some(("aiv_subblockid is written, and split is 0".into(), "leave it out, or write split = 1 or 2"))
                 }
+                (3..=4, _) if fifo.has_odd_splits() => None,
                 (..0 | 3.., _) => Some((format!("split is {split}"), "0 is none, 1 rows, 2 columns")),
+                (1..=4, _) if fifo.epilogue.is_some() => {
+                    Some((format!("split is {split}, and the pipe has acc_push_epilogue"), "write split = 0"))
+                }
                 (1..=2, Some(AttrValue::Bool(true))) => {
                     Some((format!("split is {split}, and the pipe says nosplit = true"), "write split = 0"))
                 }
@@ -429,19 +464,36 @@ impl Check<'_> {
 
     /// `fifo-shape` and `fifo-type`: every pop takes what some push leaves, and the other way round.
     fn meetings(&mut self, fifo: &Fifo) {
+        if fifo.inits.iter().flatten().any(|init| self.report.refused.contains_key(&self.func.op(*init).span)) {
+            return;
+        }
         let tiles = |ids: &[OpId], of: fn(&Op) -> Option<ValueId>| -> Vec<(OpId, Tile)> {
             let sound = ids.iter().filter(|id| !self.report.refused.contains_key(&self.func.op(**id).span));
             sound.filter_map(|id| Some((*id, self.tile(of(self.func.op(*id)))?))).collect()
         };
         let pushes = tiles(&fifo.pushes, |op| op.operand(Role::Src).and_then(|o| o.arg.value()));
         let pops = tiles(&fifo.pops, popped);
-        let meet = |push: &Tile, pop: &Tile| rules::check_meet(self.profile, fifo.dir, fifo.split, push, pop);
+        let meet =
+            |push: &Tile, pop: &Tile| rules::check_meet(self.profile, fifo.dir, fifo.split, push, pop, fifo.epilogue);
         let mut found = Vec::new();
         for (id, pop) in &pops {
             let all: Vec<_> = pushes.iter().map(|(_, push)| meet(push, pop)).collect();
             if !all.is_empty() && all.iter().all(Option::is_some) {
                 found.extend(all.into_iter().flatten().next().map(|fault| (*id, fault)));
             }
+        }
+        // All pops of a pipe that converts give one type (isa/today.md 7.3).
+        if let (Some(_), Some((_, first))) = (fifo.epilogue, pops.first())
+            && let Some((id, other)) = pops.iter().find(|(_, tile)| tile.elem != first.elem)
+        {
+            let what = format!("{} is popped, and {} elsewhere of this pipe", other.elem, first.elem);
+            found.push((*id, Fault::new("fifo-type", what).help("pop one type")));
+        }
+        if let (Some(_), [], Some((id, _))) = (fifo.epilogue, pops.as_slice(), pushes.first())
+            && fifo.pops.is_empty()
+        {
+            let what = "the pipe has acc_push_epilogue, and nothing is popped, so the type is not known";
+            found.push((*id, Fault::new("fifo-type", what).help("pop a tile of the type that is wanted")));
         }
         let is_clean = found.is_empty();
         for (id, push) in pushes.iter().filter(|_| is_clean) {
@@ -502,15 +554,11 @@ fn differ(init: &Op, end: &Op, other: &str) -> Option<Fault> {
         let slots = Some(AttrValue::Int(fifo::slots(op).into()));
         [given(AttrName::DirMask), given(AttrName::SlotSize), slots, given(AttrName::NoSplit)]
     };
-    let ways = ["dir_mask", "slot_size", "slots", "nosplit"];
-    let differs = said(init).into_iter().zip(said(end)).position(|(a, b)| a != b)?;
+    let ways = ["dir_mask", "slot_size", "slots", "nosplit", "acc_push_epilogue"];
+    let differs = said(init).into_iter().zip(said(end)).position(|(a, b)| a != b);
+    let differs = differs.or_else(|| (fifo::epilogue(init) != fifo::epilogue(end)).then_some(4))?;
     let what = format!("the ends of the pipe differ in {}: this one and {other}", ways[differs]);
     Some(Fault::new("fifo-peer", what).help("write the same at both ends"))
-}
-
-/// The tile that a pop gives.
-fn popped(op: &Op) -> Option<ValueId> {
-    op.operand(Role::Tile).and_then(|o| o.arg.value()).or(op.results.first().copied())
 }
 
 fn split_of(op: &Op) -> u8 {

@@ -4,11 +4,10 @@ use super::walk::Walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use tessera_absint::{Analysis, Operands, Val};
-use tessera_ir::{FifoId, Op, OpId, fifo};
+use tessera_absint::{Analysis, Operands, Place, Val, View};
+use tessera_ir::{Core, FifoId, Op, OpId, fifo};
 use tessera_isa::diag::Fault;
 use tessera_isa::ops::{Order, Role};
-use tessera_isa::profile::Profile;
 use tessera_isa::sem::Fifo;
 
 /// Tiles that were popped, by FIFO in the order of the pops, and those whose slot is free again.
@@ -42,8 +41,14 @@ impl Slots {
 impl Walk<'_> {
     /// A pop or a free.
     pub(super) fn slot(&mut self, id: OpId, op: &Op) {
+        if matches!(fifo::part(op), Some(Fifo::Initialize(_))) {
+            return self.slot_bytes(id, op);
+        }
         let Some(n) = self.fifos.of(id) else { return };
-        let is_a2a3 = self.state.profile == Profile::A2a3;
+        let is_a2a3 = self.fifos.list[n].frees_at_pop(self.state.profile);
+        if self.fifos.list[n].entries {
+            return self.entry(id, op);
+        }
         match fifo::part(op) {
             Some(Fifo::Pop(_)) => {
                 let value = op.results.first().copied().or_else(|| op.operand(Role::Tile)?.arg.value());
@@ -58,6 +63,45 @@ impl Walk<'_> {
             }
             Some(Fifo::Free(_)) if !is_a2a3 => Rc::make_mut(&mut self.contents).slots.free(n),
             _ => {}
+        }
+    }
+
+    /// The view of a slot: that of the pipe, somewhere in its memory (isa/today.md 7.2). `fifo-slot` of the view.
+    fn entry(&mut self, id: OpId, op: &Op) {
+        let init = self.fifos.init(id).map(|init| self.state.func.op(init));
+        let slot = init.and_then(|init| init.operand(Role::SlotView)).and_then(|o| o.arg.value());
+        let Some(Val::View(slot)) = slot.map(|v| *self.state.get(v)) else { return };
+        let view = self.state.views[slot].clone();
+        let made = match fifo::part(op) {
+            Some(Fifo::Alloc(_) | Fifo::Pop(_)) => fifo::entry(op),
+            _ => None,
+        };
+        if let Some(made) = made {
+            let at = self.unknown();
+            let place = Place { at, ..view.place.clone() };
+            let val = self.state.add_view(View { place, ..view });
+            self.state.set(made, val);
+        }
+    }
+
+    /// `fifo-slot` of slots that are views: the pipe says how many bytes one has (isa/today.md 7.2).
+    fn slot_bytes(&mut self, id: OpId, op: &Op) {
+        let Some(Val::View(slot)) = op.operand(Role::SlotView).and_then(|o| o.arg.value()).map(|v| *self.state.get(v))
+        else {
+            return;
+        };
+        let view = &self.state.views[slot];
+        let extent = |dim| self.known(dim).and_then(|n| u64::try_from(n).ok());
+        let count = view.dims.iter().try_fold(1u64, |n, dim| n.checked_mul(extent(dim)?));
+        let Some(bytes) = count.map(|n| view.elem.bytes_of(n)) else { return };
+        let said = fifo::slot_size(op);
+        // A vector core may describe its half of what is split.
+        let ends = self.fifos.list.iter().filter(|f| f.inits.iter().flatten().any(|init| *init == id));
+        let is_half = self.core == Some(Core::Vector) && ends.into_iter().any(|f| f.split != 0);
+        if bytes != said && !(is_half && bytes.saturating_mul(2) == said) {
+            let what = format!("gm_slot_tensor has {bytes} bytes, and slot_size is {said}");
+            let fault = Fault::new("fifo-slot", what).help(format!("write slot_size = {bytes}"));
+            self.found(op, fault);
         }
     }
 

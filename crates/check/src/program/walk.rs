@@ -57,6 +57,8 @@ pub(super) struct Walk<'a> {
     replaced: FxHashSet<TypeId>,
     /// The kind of core whose code is walked.
     pub core: Option<Core>,
+    /// Whether the function is one process that has all pipes.
+    pub is_unsplit: bool,
     /// Whether it has micro instructions: pointers on the chip are byte addresses then.
     pub is_micro: bool,
     /// In code that is never reached no value means anything.
@@ -372,6 +374,7 @@ impl<'a> Walk<'a> {
             next_auto: 0,
             replaced: FxHashSet::default(),
             core: if let Runs::One(core) = func.runs() { Some(core) } else { None },
+            is_unsplit: func.runs() == Runs::Unsplit,
             is_micro: func.ops.iter().any(|op| matches!(op.kind, OpKind::Micro(_))),
             dead: false,
             passed: FxHashMap::default(),

@@ -1,12 +1,13 @@
 //! Rules of FIFOs between cores (isa/structure.md 5).
 
 use crate::check;
+use tessera_ir::fifo::part_of;
 use tessera_isa::diag::Fault;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{Inst, ScalarArg, TileArg};
 use tessera_isa::ops::{Form, Opcode, Role, RuleKind};
 use tessera_isa::profile::Profile;
-use tessera_isa::sem::Dir;
+use tessera_isa::sem::{Dir, Epilogue};
 use tessera_isa::tile::{Extent, LayoutName, Loc, Tile};
 
 /// The divisors of rows and columns under a split.
@@ -17,6 +18,8 @@ fn division(split: u8) -> [u64; 2] {
         _ => [1, 1],
     }
 }
+
+const AXES: [&str; 2] = ["rows", "columns"];
 
 /// `fifo-type` of what is pushed.
 fn check_source(dir: Dir, tile: &Tile) -> Option<Fault> {
@@ -29,12 +32,13 @@ fn check_source(dir: Dir, tile: &Tile) -> Option<Fault> {
 }
 
 /// `fifo-type` of what is popped.
-pub fn check_result(dir: Dir, tile: &Tile) -> Option<Fault> {
+pub fn check_result(dir: Dir, tile: &Tile, epilogue: Option<Epilogue>) -> Option<Fault> {
+    let layout = epilogue.map_or(LayoutName::Nd, |epilogue| epilogue.layout.layout());
     let fits = match dir {
-        Dir::C2v => tile.loc == Loc::Vec && tile.layout_name() == LayoutName::Nd,
+        Dir::C2v => tile.loc == Loc::Vec && tile.layout_name() == layout,
         Dir::V2c => tile.loc == Loc::Mat,
     };
-    let wanted = if dir == Dir::C2v { "a Vec tile in ND" } else { "a Mat tile" };
+    let wanted = if dir == Dir::C2v { format!("a Vec tile in {layout}") } else { "a Mat tile".into() };
     (!fits).then(|| Fault::new("fifo-type", format!("{tile} is popped {dir}")).help(format!("pop {wanted}")))
 }
 
@@ -46,10 +50,18 @@ pub fn check_push(
     slot_size: u64,
     tile: &Tile,
     valid: [u64; 2],
+    epilogue: Option<Epilogue>,
 ) -> Option<Fault> {
     let of_whole = if dir == Dir::V2c && split != 0 { 2 } else { 1 };
-    let slot = || check_slot(slot_size, tile, of_whole);
-    check_source(dir, tile).or_else(slot).or_else(|| {
+    // What is converted on the way has the size that is popped.
+    let slot = || check_slot(slot_size, tile, of_whole).filter(|_| epilogue.is_none());
+    let is_even = || {
+        let axis = usize::from(split == 4);
+        let what = format!("{} valid {} are split, and split = {split} is for odd extents", valid[axis], AXES[axis]);
+        let help = format!("write split = {}", split.saturating_sub(2));
+        (split > 2 && valid[axis] % 2 == 0).then(|| Fault::new("fifo-split", what).help(help))
+    };
+    check_source(dir, tile).or_else(slot).or_else(is_even).or_else(|| {
         let odd = |extent: [u64; 2]| extent.iter().zip(division(split)).any(|(n, by)| n % by != 0);
         let extents = [[tile.rows, tile.cols], valid];
         let [rows, cols] = extents.into_iter().find(|extent| dir == Dir::C2v && odd(*extent))?;
@@ -68,8 +80,22 @@ pub fn check_slot(slot_size: u64, tile: &Tile, halves: u64) -> Option<Fault> {
 }
 
 /// The rules of a push and its matching pop: `fifo-type`, and `fifo-shape` of the declared extents.
-pub fn check_meet(profile: Profile, dir: Dir, split: u8, pushed: &Tile, popped: &Tile) -> Option<Fault> {
-    let types = check_result(dir, popped).or_else(|| {
+pub fn check_meet(
+    profile: Profile,
+    dir: Dir,
+    split: u8,
+    pushed: &Tile,
+    popped: &Tile,
+    epilogue: Option<Epilogue>,
+) -> Option<Fault> {
+    let types = check_result(dir, popped, epilogue).or_else(|| {
+        if let Some(epilogue) = epilogue {
+            let what = format!("{} is pushed by {}, and {} is popped", pushed.elem, epilogue.quant, popped.elem);
+            let fits = epilogue.quant.takes(pushed.elem, popped.elem);
+            return (!fits).then(|| {
+                Fault::new("fifo-type", what).help(format!("{} takes {}", epilogue.quant, epilogue.quant.types()))
+            });
+        }
         if pushed.elem != popped.elem {
             let what = format!("{} is pushed, and {} is popped", pushed.elem, popped.elem);
             return Some(Fault::new("fifo-type", what).help("push and pop one element type"));
@@ -77,6 +103,9 @@ pub fn check_meet(profile: Profile, dir: Dir, split: u8, pushed: &Tile, popped: 
         (dir == Dir::V2c).then(|| check_layouts(profile, pushed, popped)).flatten()
     });
     types.or_else(|| {
+        if split > 2 {
+            return check_odd(split, pushed, popped);
+        }
         let [r, c] = division(split);
         let (whole, half, is_halved) = match dir {
             Dir::C2v => (pushed, popped, true),
@@ -98,6 +127,26 @@ pub fn check_meet(profile: Profile, dir: Dir, split: u8, pushed: &Tile, popped: 
                 .help(format!("pop {}x{}, and its valid region likewise", wanted[0], wanted[1])),
         )
     })
+}
+
+/// `fifo-shape` of halves of which the first is larger by one: the popped tile has room for it.
+fn check_odd(split: u8, pushed: &Tile, popped: &Tile) -> Option<Fault> {
+    let axis = usize::from(split == 4);
+    let whole = [pushed.v_row.known().unwrap_or(1), pushed.v_col.known().unwrap_or(1)];
+    let (from, to) = ([pushed.rows, pushed.cols], [popped.rows, popped.cols]);
+    let fits = to[axis] >= whole[axis].div_ceil(2) && to[1 - axis] == from[1 - axis];
+    let what = || format!("{pushed} is pushed with split = {split}, and {popped} is popped");
+    (!fits).then(|| Fault::new("fifo-shape", what()).help("pop a tile with room for the larger half"))
+}
+
+/// `fifo-shape` of the valid region that one vector core pops of an odd one.
+pub fn check_odd_part(split: u8, half: u64, pushed: [u64; 2], popped: [u64; 2]) -> Option<Fault> {
+    let (_, [r, c]) = part_of(split, half, pushed);
+    let what = || {
+        let ([a, b], [x, y]) = (pushed, popped);
+        format!("a valid region of {a}x{b} was pushed with split = {split}, and vector core {half} pops {x}x{y}")
+    };
+    ([r, c] != popped).then(|| Fault::new("fifo-shape", what()).help(format!("pop a valid region of {r}x{c}")))
 }
 
 /// `fifo-type`: layouts as TINSERT allows; through global memory (a2a3) as TSTORE and TLOAD do.

@@ -223,7 +223,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         MxAttr | MxDtype | MxValid | MxShape | MxRoom | MxHardware | Exponents => mx::check(inst, rule),
         PartValid | LikeDst | QuantAttr | QuantParam | DequantParam => partial::check(inst, rule),
         // Rules that depend on data are checked when the data is there.
-        Duplicate => None,
+        Duplicate | Unsorted => None,
         ContractBias => contract::bias(inst, rule.id),
         ContractScale => contract::scale(inst, rule.id),
         ScaleAddress => contract::scale_address(inst, rule.id),
@@ -274,6 +274,7 @@ fn ask(inst: &Inst, rule: &RuleUse) -> Option<Fault> {
         LoadPad => global::pad(inst, rule.id),
         TableShape => table::shape(inst, rule.id),
         TableDense => table::dense(inst, rule.id),
+        PrintTmp => table::print_scratch(inst, rule.id),
         TableScratch => table::scratch(inst, rule.id),
         TableAttr => table::attributes(inst, rule.id),
         StoreRange => global::range(inst, rule.id),

@@ -131,3 +131,14 @@ pub(super) fn attributes(inst: &Inst, rule: &'static str) -> Option<Fault> {
     let what = format!("on {} {op} combines {takes}, and this is {}", inst.profile, src.tile.elem);
     broken(inst, Role::Src, rule, what, "leave out scatterAtomicOp, or use another type")
 }
+
+/// `tprint-tmp`: only what lies on the cube core goes through global memory to be printed (isa/today.md 6.8).
+pub fn print_scratch(inst: &Inst, id: &'static str) -> Option<Fault> {
+    let tile = inst.tile(Role::Tile)?.tile;
+    let has_tmp = inst.views.iter().any(|(role, _)| *role == Role::ScratchView);
+    if !has_tmp || matches!(tile.loc, Loc::Mat | Loc::Acc) {
+        return None;
+    }
+    let what = format!("{tile} is printed where it lies, and scratch is given");
+    broken(inst, Role::Tile, id, what, "leave the scratch out")
+}

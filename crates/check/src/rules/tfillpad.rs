@@ -1,7 +1,8 @@
 //! TFILLPAD, TFILLPAD_INPLACE and TFILLPAD_EXPAND, from a tile or from a value (ops.md 6).
 
 use super::*;
-use tessera_isa::ops::Bind;
+use tessera_isa::inst::{AttrValue, PadWord};
+use tessera_isa::ops::{AttrName, Bind};
 use tessera_isa::tile::{Extent, Pad};
 
 pub(super) fn signature(inst: &Inst) -> Option<Fault> {
@@ -86,6 +87,25 @@ fn valid(inst: &Inst, src: &TileArg, dst: &TileArg) -> Option<Fault> {
 }
 
 fn pad(inst: &Inst, dst: &TileArg) -> Option<Fault> {
+    let said = inst.attrs.get(AttrName::PadOfDst);
+    if let Some(AttrValue::Word(said)) = said
+        && let Some(word) = PadWord::ALL.get(usize::from(said))
+    {
+        if dst.tile.loc != Loc::Mat {
+            let what = format!("padValue = {word} is written, and only Mat tiles name their pad there");
+            return broken(inst, Role::Dst, "tfillpad-pad", what, "leave padValue out");
+        }
+        let is_it = match word {
+            PadWord::Null => dst.tile.pad == Pad::Null,
+            PadWord::Zero => dst.tile.pad == Pad::Zero,
+            PadWord::Max => dst.tile.pad == Pad::Max,
+            PadWord::Min => dst.tile.pad == Pad::Min,
+        };
+        if !is_it {
+            let what = format!("padValue = {word}, and dst is {}", dst.tile);
+            return broken(inst, Role::Dst, "tfillpad-pad", what, "write the same in both places");
+        }
+    }
     if dst.tile.pad != Pad::Null {
         return None;
     }

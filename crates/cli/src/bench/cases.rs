@@ -1,6 +1,6 @@
 //! The instructions that are measured.
 
-use super::yardstick::{self, Yardstick};
+use super::yardstick::Yardstick;
 use super::{Work, irregular};
 use tessera_isa::codec::Number;
 use tessera_isa::inst::Attrs;
@@ -174,9 +174,9 @@ pub static MOVES: &[Case] = &[
     },
 ];
 
-const ADD: Yardstick = Yardstick::Binary("a + b of as many bytes", yardstick::add);
+const ADD: Yardstick = Yardstick::Binary("a + b of as many bytes", tessera_yardstick::add);
 
-const ADD_NUMBER: Yardstick = Yardstick::Unary("a + number of as many bytes", yardstick::add_number);
+const ADD_NUMBER: Yardstick = Yardstick::Unary("a + number of as many bytes", tessera_yardstick::add_number);
 
 const fn than(yardstick: Yardstick, case: Case) -> Case {
     Case { yardstick, ..case }
@@ -233,23 +233,23 @@ pub static COMPUTES: &[Case] = &[
     case("tand i32 128x128", Opcode::Tand, &[I32; 3], SQUARE * 12),
     case("tshl i32 128x128", Opcode::Tshl, &[I32; 3], SQUARE * 12),
     than(
-        Yardstick::Unary("a loop of exp that promises nothing", yardstick::exp),
+        Yardstick::Unary("a loop of exp that promises nothing", tessera_yardstick::exp),
         case("texp f32 128x128", Opcode::Texp, &[F32; 2], SQUARE * 8),
     ),
     than(
-        Yardstick::Unary("a loop of log that promises nothing", yardstick::log),
+        Yardstick::Unary("a loop of log that promises nothing", tessera_yardstick::log),
         case("tlog f32 128x128", Opcode::Tlog, &[F32; 2], SQUARE * 8),
     ),
     than(
-        Yardstick::Unary("a loop of 1/sqrt that promises nothing", yardstick::reciprocal_root),
+        Yardstick::Unary("a loop of 1/sqrt that promises nothing", tessera_yardstick::reciprocal_root),
         case("trsqrt f32 128x128", Opcode::Trsqrt, &[F32; 2], SQUARE * 8),
     ),
     than(
-        Yardstick::Unary("a loop of the machine's square root", yardstick::square_root),
+        Yardstick::Unary("a loop of the machine's square root", tessera_yardstick::square_root),
         case("tsqrt f32 128x128", Opcode::Tsqrt, &[F32; 2], SQUARE * 8),
     ),
     than(
-        Yardstick::Binary("a loop of the machine's division", yardstick::divide),
+        Yardstick::Binary("a loop of the machine's division", tessera_yardstick::divide),
         case("tdiv f32 128x128", Opcode::Tdiv, &[F32; 3], SQUARE * 12),
     ),
     case("trowsum f32 128x128", Opcode::Trowsum, &[F32, PER_ROW], SQUARE * 4 * 2),

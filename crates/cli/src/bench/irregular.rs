@@ -1,9 +1,10 @@
 //! Sorts, merges, gathers and scatters: what their tiles hold, and the loops that they are compared with.
 
 use super::cases::Contents;
-use super::yardstick::{Make, vectorised};
+use super::yardstick::Make;
 use std::hint::black_box;
 use tessera::Role;
+use tessera_yardstick::{ELEMENTS, gather_loop, merge_records, scatter_loop, sort_blocks};
 
 /// The contents of a case's tiles, its baseline, and the bytes that it reads and writes.
 pub(super) type Made = (Contents, &'static str, Make, usize);
@@ -17,8 +18,7 @@ pub(super) const SCATTER: Made = (scattered, "a plain loop over indices", scatte
 const RECORDS: usize = 4096;
 pub(super) const LIST: usize = 1024;
 
-/// Elements that are moved by index, and the bits of an index.
-const ELEMENTS: usize = 128 * 128;
+/// The bits of an index.
 const INDEX_BITS: u32 = ELEMENTS.trailing_zeros();
 
 /// Any number below 2^`bits`, another one for each k.
@@ -49,27 +49,12 @@ fn scattered(role: Role, k: u64) -> u64 {
     }
 }
 
-/// A record as one number that rises where values fall; the values here are numbers, and not zero twice.
-fn ordered(value: u32, index: u32) -> u64 {
-    let bits = value as i32;
-    let rank = bits ^ (bits >> 31 & i32::MAX);
-    u64::from(!rank as u32 ^ 1 << 31) << 32 | u64::from(index)
-}
-
 fn sort() -> Box<dyn FnMut()> {
     let values: Vec<u32> = (0..RECORDS as u64).map(|k| unsorted(Role::Src, k) as u32).collect();
     let indices: Vec<u32> = (0..RECORDS as u32).collect();
     let mut out = vec![0; RECORDS];
     Box::new(move || {
-        let blocks = black_box(&values).chunks(32).zip(indices.chunks(32));
-        for (to, (values, indices)) in out.chunks_mut(32).zip(blocks) {
-            for (to, (value, index)) in to.iter_mut().zip(values.iter().zip(indices)) {
-                *to = ordered(*value, *index);
-            }
-            // As numbers: by a key of pairs it takes half as long again.
-            to.sort_unstable();
-        }
-        black_box(&mut out);
+        sort_blocks(black_box(&values), &indices, black_box(&mut out));
     })
 }
 
@@ -77,43 +62,24 @@ fn merge() -> Box<dyn FnMut()> {
     let words: Vec<u32> = (0..2 * RECORDS as u64).map(|k| lists(Role::Src, k) as u32).collect();
     let mut out = vec![0; RECORDS];
     Box::new(move || {
-        for (to, record) in out.iter_mut().zip(black_box(&words).as_chunks::<2>().0) {
-            *to = ordered(record[0], record[1]);
-        }
-        // The stable one looks for runs; the other one takes a sixth longer.
-        out.sort();
-        black_box(&mut out);
+        merge_records(black_box(&words), black_box(&mut out));
     })
 }
 
 /// Numbers, indices and room for as many numbers.
-fn indexed(run: fn(&[f32], &[u32], &mut [f32])) -> Box<dyn FnMut()> {
-    let values: Vec<f32> = (0..ELEMENTS).map(|k| k as f32).collect();
-    let indices: Vec<u32> = (0..ELEMENTS as u64).map(|k| any(k, INDEX_BITS) as u32).collect();
-    let mut out = vec![0.0; ELEMENTS];
-    Box::new(move || run(black_box(&values), black_box(&indices), black_box(&mut out)))
+fn indexed() -> (Box<[f32; ELEMENTS]>, Vec<u32>, Box<[f32; ELEMENTS]>) {
+    let mut values = Box::new([0.0; ELEMENTS]);
+    values.iter_mut().enumerate().for_each(|(k, value)| *value = k as f32);
+    let indices = (0..ELEMENTS as u64).map(|k| any(k, INDEX_BITS) as u32).collect();
+    (values, indices, Box::new([0.0; ELEMENTS]))
 }
 
 fn gather() -> Box<dyn FnMut()> {
-    indexed(gather_loop)
+    let (values, indices, mut out) = indexed();
+    Box::new(move || gather_loop(black_box(&values), black_box(&indices), black_box(&mut *out)))
 }
 
 fn scatter() -> Box<dyn FnMut()> {
-    indexed(scatter_loop)
-}
-
-vectorised! {
-    gather_loop(values: &[f32], indices: &[u32], out: &mut [f32]) {
-        for (to, k) in out.iter_mut().zip(indices) {
-            // SAFETY: there are as many values as numbers of so many bits.
-            *to = unsafe { *values.get_unchecked(*k as usize) };
-        }
-    }
-
-    scatter_loop(values: &[f32], indices: &[u32], out: &mut [f32]) {
-        for (value, k) in values.iter().zip(indices) {
-            // SAFETY: there is as much room as numbers of so many bits.
-            unsafe { *out.get_unchecked_mut(*k as usize) = *value };
-        }
-    }
+    let (values, indices, mut out) = indexed();
+    Box::new(move || scatter_loop(black_box(&*values), black_box(&indices), black_box(&mut out)))
 }

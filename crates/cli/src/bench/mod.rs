@@ -25,7 +25,8 @@ mod yardstick;
 pub use cases::{COMPUTES, Case, MOVES};
 pub use programs::{PROGRAMS, Programs};
 pub use ring::Instructions;
-pub use yardstick::{Laps, Yardstick, multiply_adds};
+pub use tessera_yardstick::multiply_adds;
+pub use yardstick::{Laps, Yardstick};
 
 use std::time::{Duration, Instant};
 use tessera::Result;

@@ -25,6 +25,7 @@ pub mod plan;
 pub mod ptoas;
 pub mod reduce;
 mod run;
+mod sanitize;
 mod serve;
 mod smith;
 mod sweep;
@@ -136,6 +137,8 @@ pub enum Command {
     Smith(smith::Args),
     /// Make a failing program small
     Reduce(reduce::Args),
+    /// Look for errors of memory and order, in text and in C++ programs compiled with Tessera's header
+    Sanitize(sanitize::Args),
     /// Serve tools and agents: JSON lines on standard input and output, or HTTP on this machine
     Serve(serve::Args),
     /// Serve agents: the Model Context Protocol on standard input and output
@@ -201,6 +204,7 @@ impl Command {
             Command::Opt(args) => opt::run(&args, session),
             Command::Smith(args) => smith::run(&args, session),
             Command::Reduce(args) => reduce::run(&args, session),
+            Command::Sanitize(args) => sanitize::run(&args.ready(), session),
             Command::Serve(args) => serve::run(&args, session),
             Command::Mcp(args) => mcp::run(&args, session),
             Command::Gym(args) => gym::run(&args, session),

@@ -151,13 +151,20 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     drop(shown);
     findings.extend(judged.into_iter().flat_map(|report| args.policy.apply(report.diagnostics)));
+    let is_unwritten = |d: &Diagnostic| d.rule == "never-written";
     for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {
+        // A tile without a writer and the undefined elements that leave it are one mistake: once is enough.
+        if d.rule == "undefined-read" && findings.iter().any(is_unwritten) {
+            continue;
+        }
         if !findings.iter().any(|f| f.rule == d.rule && f.span == d.span) {
             findings.push(d);
         }
     }
     job.show_printed(session, &outcome)?;
-    let quiet = quiet.iter().filter(|d| d.severity == Severity::Warning).count();
+    let has_undefined = findings.iter().any(|d| d.rule == "undefined-read");
+    let counts = |d: &&Diagnostic| d.severity == Severity::Warning && !(has_undefined && is_unwritten(d));
+    let quiet = quiet.iter().filter(counts).count();
     if quiet > 0 && args.format == Format::Human {
         let warnings = words::counted(quiet as u64, "warning");
         writeln!(session.stderr, "note: `tessera check` shows {warnings} about the text")?;

@@ -5,6 +5,7 @@ use super::width;
 use std::fmt::Write;
 use tessera::npy;
 use tessera::program::{TileData, tile_shape};
+use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 
 /// Rows that a table shows at most.
@@ -20,6 +21,8 @@ pub struct Values<'a> {
     pub bytes: &'a [u8],
     /// For each byte, 0xFF where it is defined; empty where that is not known.
     pub defined: &'a [u8],
+    /// The width of a float and its digits after the point, where a program says so.
+    pub format: Option<(usize, usize)>,
 }
 
 impl Values<'_> {
@@ -34,11 +37,18 @@ impl Values<'_> {
         }
         let bytes = self.bytes.get(range).unwrap_or(&[]);
         let bits = bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-        self.elem.format_bits(match (fp4, index % 2) {
+        let bits = match (fp4, index % 2) {
             (true, 0) => bits & 15,
             (true, _) => bits >> 4,
             (false, _) => bits,
-        })
+        };
+        match self.format.filter(|_| self.elem.is_float()) {
+            Some((width, digits)) => match self.elem.decode(bits) {
+                Number::Float(v) => format!("{v:width$.digits$}"),
+                Number::Int(v) => v.to_string(),
+            },
+            None => self.elem.format_bits(bits),
+        }
     }
 
     /// The table, indented by two. All dimensions but the last make up the rows.
@@ -71,8 +81,8 @@ impl Values<'_> {
 }
 
 /// A tile with its values; a note may follow its name.
-pub fn show_tile(name: &str, note: &str, data: &TileData) -> String {
+pub fn show_tile(name: &str, note: &str, data: &TileData, format: Option<(usize, usize)>) -> String {
     let shape = tile_shape(data);
-    let values = Values { elem: data.elem, shape: &shape, bytes: &data.elements, defined: &data.defined };
+    let values = Values { elem: data.elem, shape: &shape, bytes: &data.elements, defined: &data.defined, format };
     format!("%{name}{note}: {} {}\n{}", data.elem, npy::shape_text(&shape), values.table())
 }

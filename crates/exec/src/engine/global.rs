@@ -51,6 +51,12 @@ impl Default for Global {
 }
 
 impl Global {
+    /// Whether both are the same elements, in the same order.
+    pub fn is_same(&self, other: &Global) -> bool {
+        (self.buffer, self.offset, &self.dims, &self.strides)
+            == (other.buffer, other.offset, &other.dims, &other.strides)
+    }
+
     /// The view that an operand describes, in this buffer: what is issued knows all of its numbers.
     pub fn of_arg(arg: &GlobalArg, buffer: MemoryId) -> Result<Global, Failure> {
         let known = || {

@@ -11,7 +11,7 @@ use tessera_isa::ops::{AttrName, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Routing;
 use tessera_kernels::memory::{ByteSet, Memories, Memory};
-use tessera_kernels::{MemoryId, Place, are_below, fold_indices, merge, scatter, sort};
+use tessera_kernels::{MemoryId, Place, are_below, fold_indices, is_sorted, merge, scatter, sort};
 
 /// Bytes of a record.
 const RECORD: usize = 8;
@@ -147,7 +147,17 @@ impl Direct {
                 let Some(indices) = idx.bytes(memories, places) else { return false };
                 are_below(idx.elem, &indices, elements) && !(once && has_twice(idx.elem, &indices, elements))
             }
-            (DirectOp::MergeBlocks { len }, _) => is_whole && len > 0 && len % RECORD == 0,
+            // Of lists that are not sorted the other way warns.
+            (DirectOp::MergeBlocks { len }, [src]) => {
+                let is_whole = is_whole && len > 0 && len % RECORD == 0;
+                is_whole
+                    && src.bytes(memories, places).is_some_and(|b| b.chunks(len).all(|list| is_sorted(src.elem, list)))
+            }
+            (DirectOp::MergeLists { .. }, lists) if is_whole && lists.len() <= 4 => {
+                let is_sorted =
+                    |rows: &Rows| rows.bytes(memories, places).is_some_and(|list| is_sorted(rows.elem, &list));
+                lists.iter().all(is_sorted)
+            }
             _ => is_whole && self.sources.len() <= 4,
         }
     }

@@ -6,9 +6,11 @@ use super::super::grid_barrier;
 use super::super::observe;
 use super::{Compiler, lacks};
 use tessera_ir::{Arg, Core, Op, OpId, OpKind, ScalarType, ValueId, fifo};
+use tessera_isa::elem::Elem;
 use tessera_isa::ops::{AttrName, Opcode, Order, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as Part, Sem};
+use tessera_isa::tile::{BLayout, Loc, SLayout, Tile};
 use tessera_kernels::{Failure, failure, internal_error};
 
 /// More slots than this are not kept.
@@ -27,13 +29,23 @@ impl Compiler<'_> {
             }
             let room = f.slots.saturating_mul(f.slot_size);
             let mut stages = Vec::new();
-            for push in &f.pushes {
+            for push in f.pushes.iter().filter(|_| !f.entries) {
                 let op = self.func.op(*push);
                 let src = op.operand(Role::Src).and_then(|o| o.arg.value()).ok_or_else(|| lacks(op, "a tile"))?;
-                stages.push(self.slot_object(op, src)?);
+                let stage = self.slot_object(op, src)?;
+                if f.epilogue.is_some() {
+                    // What waits has the type that is popped.
+                    let popped = f.pops.first().and_then(|pop| fifo::popped(self.func.op(*pop)));
+                    let elem = popped.and_then(|v| self.ty(v).on(self.profile)).ok_or_else(|| lacks(op, "a pop"))?.elem;
+                    let tile = &mut self.program.objects[stage.index()].tile;
+                    let (blayout, slayout) = (BLayout::RowMajor, SLayout::NoneBox);
+                    *tile = Tile { loc: Loc::Vec, elem, blayout, slayout, fractal: 512, ..*tile };
+                }
+                stages.push(stage);
             }
             let stage = self.program.pool;
-            self.program.pool = stage.saturating_add(room.saturating_mul(2));
+            let widened = stage.saturating_add(room.saturating_mul(2));
+            self.program.pool = widened.saturating_add(if f.epilogue.is_some() { 1 << 16 } else { 0 });
             self.stages.push(stages);
             self.program.channels.push(Channel {
                 dir: f.dir,
@@ -41,6 +53,11 @@ impl Compiler<'_> {
                 local_slots: f.local_slots,
                 slot_size: f.slot_size,
                 split: f.split,
+                is_global: f.is_global(self.profile),
+                frees_at_pop: f.frees_at_pop(self.profile),
+                entries: f.entries,
+                epilogue: f.epilogue,
+                widened,
                 name: f.describe(self.module),
                 base: self.placement.slots_of(self.func, &self.constants, f),
                 stage,
@@ -90,6 +107,9 @@ impl Compiler<'_> {
                 code.push(Code::Support(id, Box::new(Support::Declare { object, slot })));
                 return Ok(None);
             }
+            // A pop, or an allocation, makes the view.
+            // A push asks for its parameter.
+            Part::DeclareView | Part::SetQuant => return Ok(None),
             _ => {}
         }
         let Some(channel) = self.fifos.of(id) else {
@@ -100,8 +120,21 @@ impl Compiler<'_> {
             code.push(Code::Support(id, Box::new(Support::Fault(fault.0, format!("{} {}", op.kind.name(), fault.1)))));
             return Ok(None);
         };
-        let global = self.fifos.init(id).and_then(|init| self.func.op(init).operand(Role::Global));
-        let global = global.and_then(|o| o.arg.value()).and_then(|v| self.var(v).global());
+        let init = self.fifos.init(id).map(|init| self.func.op(init));
+        let of_init = |role| init.and_then(|init| init.operand(role)).and_then(|o| o.arg.value());
+        let slot = of_init(Role::SlotView).and_then(|v| self.var(v).global());
+        if self.fifos.list[channel].entries {
+            let slot = slot.ok_or_else(|| lacks(op, "a pipe with gm_slot_tensor"))?;
+            let view = fifo::entry(op).and_then(|v| self.var(v).global());
+            return Ok(Some(CoreSyncOp::Entry(Entry {
+                channel,
+                part,
+                slot,
+                view,
+                sub_block: self.role(op, Role::Number)?,
+            })));
+        }
+        let global = slot.or_else(|| of_init(Role::Global).and_then(|v| self.var(v).global()));
         let cache = self.program.moves;
         Ok(Some(match part {
             Part::Push(_) => {
@@ -109,7 +142,9 @@ impl Compiler<'_> {
                 let number = number.ok_or_else(|| internal_error("a push is not among its FIFO's"))?;
                 let src = op.operand(Role::Src).and_then(|o| o.arg.value()).and_then(|v| self.var(v).tile());
                 self.program.moves += 1;
+                let quant = self.quant_push(id, channel)?;
                 CoreSyncOp::Push(Push {
+                    quant,
                     channel,
                     number,
                     src: src.ok_or_else(|| lacks(op, "a tile"))?,
@@ -120,8 +155,7 @@ impl Compiler<'_> {
                 })
             }
             Part::Pop(_) => {
-                let tile = op.operand(Role::Tile).and_then(|o| o.arg.value());
-                let made = tile.or(op.results.first().copied()).ok_or_else(|| lacks(op, "a tile"))?;
+                let made = fifo::popped(op).ok_or_else(|| lacks(op, "a tile"))?;
                 let slots = self.fifos.list[channel].slots;
                 let ring = (0..slots).map(|_| self.slot_object(op, made)).collect::<Result<_, _>>()?;
                 self.program.moves += 1;
@@ -139,6 +173,31 @@ impl Compiler<'_> {
             }
             _ => CoreSyncOp::Free { channel },
         }))
+    }
+
+    /// What a push does to the elements of an accumulator, with the parameter that is set before it.
+    fn quant_push(&mut self, push: OpId, channel: usize) -> Result<Option<QuantPush>, Failure> {
+        let Some(epilogue) = self.fifos.list[channel].epilogue else { return Ok(None) };
+        // The conversion, and the widening of its parameters.
+        self.program.moves += 2;
+        if epilogue.quant.param().is_none() {
+            return Ok(Some(QuantPush { epilogue, param: PushArg::None }));
+        }
+        let op = self.func.op(push);
+        let set = fifo::quant_of(self.func, push).map(|set| self.func.op(set));
+        let set = set.ok_or_else(|| lacks(op, "a parameter that is set before it"))?;
+        let param = match set.operand(Role::Fp).and_then(|o| o.arg.value()) {
+            Some(fp) => {
+                let tile = self.ty(fp).on(self.profile).ok_or_else(|| lacks(set, "a tile"))?;
+                let wide = if tile.elem.bits() < 64 { Some(self.slot_object(set, fp)?) } else { None };
+                if let Some(wide) = wide {
+                    self.program.objects[wide.index()].tile.elem = Elem::U64;
+                }
+                PushArg::Vector(self.var(fp).tile().ok_or_else(|| lacks(set, "a tile"))?, wide)
+            }
+            None => PushArg::Scalar(self.role(set, Role::Scalar)?.ok_or_else(|| lacks(set, "a scalar"))?),
+        };
+        Ok(Some(QuantPush { epilogue, param }))
     }
 
     /// The address that `reserve_buffer` and `import_reserved_buffer` give.

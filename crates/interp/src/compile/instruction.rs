@@ -143,6 +143,12 @@ impl Compiler<'_> {
                 to: self.int_result(op)?,
                 ty: self.scalar_type(self.result(op)?),
             }),
+            _ if matches!(opcode.info().sem, Sem::Prints) && op.operand(Role::Global).is_some() => {
+                let view = op.operand(Role::Global).and_then(|o| o.arg.value());
+                let slot = view.and_then(|v| Some((v, self.var(v).global()?)));
+                let (value, slot) = slot.ok_or_else(|| lacks(op, "a view"))?;
+                Support::PrintView(value, slot)
+            }
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
             _ if matches!(opcode.order(), Some(Order::Cache)) => match self.observed {
                 true => Support::Cache(self.cached(op)),

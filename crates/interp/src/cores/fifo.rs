@@ -1,7 +1,7 @@
 //! Push, pop and free (isa/structure.md 6).
 //!
 //! On cpu and a5 a pushed tile waits, as it is, in the pool; the pop puts it, or its half, into the slot, which the
-//! popped tile is. On a2a3 it goes through global memory.
+//! popped tile is. On a2a3, or where the pipe names a view of a slot, it goes through global memory.
 
 use super::super::code::{Channel, InstTemplate, Pop, Push, TileSlot};
 use super::super::step::{Exec, Stop};
@@ -10,9 +10,9 @@ use tessera_check::fifo;
 use tessera_exec::engine::{CachedInst, Global, TileId, is_valid_set};
 use tessera_exec::lower::Effect;
 use tessera_ir::OpId;
+use tessera_ir::fifo::part_of;
 use tessera_isa::inst::{Inst, ViewTag, ViewTags};
 use tessera_isa::ops::Role;
-use tessera_isa::profile::Profile;
 use tessera_isa::sem::Dir;
 use tessera_isa::tile::{Loc, Tile};
 use tessera_kernels::memory::ArrayAccess;
@@ -39,15 +39,26 @@ impl Exec<'_> {
         is_valid_set(op, Role::Src, valid)?;
         let [Some(rows), Some(cols)] = valid else { return Err(internal_error(LOST).into()) };
         let valid = [rows, cols];
-        if let Some(fault) =
-            fifo::check_push(self.cx.profile, channel.dir, channel.split, channel.slot_size, &tile, valid)
-        {
+        if let Some(fault) = fifo::check_push(
+            self.cx.profile,
+            channel.dir,
+            channel.split,
+            channel.slot_size,
+            &tile,
+            valid,
+            channel.epilogue,
+        ) {
             return Err(Failure::from(fault).into());
         }
         let slot = number % channel.slots;
-        match self.cx.profile {
-            Profile::A2a3 => self.store_slot(at, push, channel, (slot, number, half as u64), valid)?,
-            _ => {
+        if let Some(quant) = &push.quant {
+            self.engine.put_tile(push.stage, stage(channel, slot, half as u64), valid)?;
+            self.quantize(at, push, quant, channel)?;
+        }
+        match channel.is_global {
+            false if push.quant.is_some() => {}
+            true => self.store_slot(at, push, channel, (slot, number, half as u64), valid)?,
+            false => {
                 let from = self.object_of(push.src);
                 let place = stage(channel, slot, half as u64);
                 self.engine.put_tile(push.stage, place, valid)?;
@@ -86,8 +97,9 @@ impl Exec<'_> {
         let tile = self.engine.object(id)?.tile;
         let valid = self.popped_valid(pop, &tile)?;
         let first = pop.stages.get(pushed[0].number).map(|id| self.engine.object(*id)).transpose()?.map(|o| o.tile);
-        let fault =
-            first.and_then(|first| fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile));
+        let fault = first
+            .filter(|_| channel.epilogue.is_none())
+            .and_then(|first| fifo::check_meet(self.cx.profile, channel.dir, channel.split, &first, &tile, None));
         let halves = if channel.dir == Dir::V2c && channel.split != 0 { 2 } else { 1 };
         // A pop that leaves its extents open takes those of the pushed tile (isa/today.md 7.1).
         let is_open = tile.v_row.known().zip(tile.v_col.known()).is_none() && pop.valid.iter().all(Option::is_none);
@@ -95,24 +107,27 @@ impl Exec<'_> {
             if is_open {
                 return None;
             }
+            if channel.split > 2 {
+                return fifo::check_odd_part(channel.split, me as u64, pushed[0].valid, valid);
+            }
             let given = pushed.iter().take(halves).map(|p| p.valid);
             fifo::check_valid(channel.dir, channel.split, given, valid)
         });
         if let Some(fault) = fault {
             return Err(Failure::from(fault).into());
         }
-        let (memory, size) = match self.cx.profile {
-            Profile::A2a3 => (MemoryId::of_loc(tile.loc), tile.bytes()),
-            _ => (MemoryId::of_loc(tile.loc), channel.slot_size),
+        let (memory, size) = match channel.is_global {
+            true => (MemoryId::of_loc(tile.loc), tile.bytes()),
+            false => (MemoryId::of_loc(tile.loc), channel.slot_size),
         };
         let memory = if tile.loc == Loc::Vec { on_core(memory, self.engine.core) } else { memory };
-        let at_home = if self.cx.profile == Profile::A2a3 { number % channel.local_slots.max(1) } else { slot };
+        let at_home = if channel.is_global { number % channel.local_slots.max(1) } else { slot };
         let place = Place { memory, at: channel.base.saturating_add(at_home * size) as usize };
         self.engine.put_tile(id, place, valid)?;
         self.undefine(Some(at), id);
-        match self.cx.profile {
-            Profile::A2a3 => self.load_slot(at, pop, channel, (slot, me as u64), id, valid)?,
-            _ => self.take_slot(at, pop, channel, (slot, me as u64), &pushed[..halves], (id, valid))?,
+        match channel.is_global {
+            true => self.load_slot(at, pop, channel, (slot, me as u64), id, (pushed[0].valid, valid))?,
+            false => self.take_slot(at, pop, channel, (slot, me as u64), &pushed[..halves], (id, valid))?,
         }
         self.set_tile(pop.to, id);
         let global = pop.global.filter(|_| self.observer.is_some()).map(|slot| self.global(slot).clone());
@@ -124,7 +139,7 @@ impl Exec<'_> {
             state.popped[me] += 1;
             state.live[me].push_back(Popped { tile: id, views: pop.views.iter().copied().collect() });
             // A copy stays until its place is taken again.
-            if self.cx.profile == Profile::A2a3 && state.live[me].len() as u64 > channel.local_slots {
+            if channel.is_global && state.live[me].len() as u64 > channel.local_slots {
                 gone = state.live[me].pop_front().filter(|old| old.tile != id);
             }
             links.events += 1;
@@ -148,7 +163,7 @@ impl Exec<'_> {
 
     pub(super) fn free(&mut self, at: OpId, n: usize) -> Result<(), Stop> {
         let channel = self.cx.program.channels.get(n).ok_or_else(|| internal_error(LOST))?;
-        if self.cx.profile == Profile::A2a3 {
+        if channel.frees_at_pop {
             return Ok(());
         }
         let me = if channel.dir == Dir::C2v { usize::from(self.cx.process.number) } else { 0 };
@@ -243,7 +258,7 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// a2a3: TSTORE of the valid region into the slot, dense, or into its half.
+    /// Slots in global memory: TSTORE of the valid region into the slot, dense, or into its half.
     fn store_slot(
         &mut self,
         at: OpId,
@@ -252,7 +267,7 @@ impl Exec<'_> {
         (slot, number, half): (u64, u64, u64),
         valid: [u64; 2],
     ) -> Result<(), Failure> {
-        let src = self.object_of(push.src);
+        let src = if push.quant.is_some() { push.stage } else { self.object_of(push.src) };
         let elem = self.engine.object(src)?.tile.elem;
         let whole = match channel.dir {
             Dir::C2v => valid,
@@ -296,7 +311,7 @@ impl Exec<'_> {
         Ok(memory.bytes().get(start..start.saturating_add(len)).map(<[u8]>::to_vec))
     }
 
-    /// a2a3: a copy of the slot, or of its half.
+    /// Slots in global memory: a copy of the slot, or of its half.
     fn load_slot(
         &mut self,
         at: OpId,
@@ -304,10 +319,11 @@ impl Exec<'_> {
         channel: &Channel,
         (slot, me): (u64, u64),
         id: TileId,
-        valid: [u64; 2],
+        (pushed, valid): ([u64; 2], [u64; 2]),
     ) -> Result<(), Failure> {
         let elem = self.engine.object(id)?.tile.elem;
         let (whole, first) = match channel.dir {
+            Dir::C2v if channel.split > 2 => (pushed, part_of(channel.split, me, pushed).0),
             Dir::C2v => {
                 let [r, c] = channel.division();
                 ([valid[0] * r, valid[1] * c], half_at(channel, me, valid))

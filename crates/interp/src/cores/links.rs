@@ -71,6 +71,8 @@ pub struct Popped {
 /// The progress of a FIFO. The operations of both vector cores are counted for each.
 #[derive(Debug)]
 pub struct State {
+    /// Views of slots that were given out (isa/today.md 7.2).
+    pub allocated: [u64; 2],
     pub pushed: [u64; 2],
     pub popped: [u64; 2],
     pub freed: [u64; 2],
@@ -105,6 +107,7 @@ pub struct Links {
 impl Links {
     pub fn new(profile: Profile, channels: &[Channel], cores: [bool; 3]) -> Links {
         let state = |channel: &Channel| State {
+            allocated: [0; 2],
             pushed: [0; 2],
             popped: [0; 2],
             freed: [0; 2],
@@ -134,8 +137,7 @@ impl Links {
     /// The number of times that a slot became free again.
     pub fn freed(&self, n: usize, channel: &Channel) -> u64 {
         let Some(state) = self.channels.get(n) else { return 0 };
-        // On a2a3 a pop frees the slot: the tile is a copy.
-        let freed = if self.profile == Profile::A2a3 { state.popped } else { state.freed };
+        let freed = if channel.frees_at_pop { state.popped } else { state.freed };
         match channel.dir {
             Dir::C2v if self.is_for_both(channel) => freed[0].min(freed[1]),
             _ => freed[0],
@@ -159,8 +161,8 @@ impl Links {
                 let Some((channel, state)) = channel(n) else { return String::new() };
                 let half = if channel.dir == Dir::V2c { usize::from(exec.cx.process.number) } else { 0 };
                 let used = state.pushed[half] - self.freed(n, channel).min(state.pushed[half]);
-                let verb = if self.profile == Profile::A2a3 { "popped" } else { "freed" };
-                let freed = if self.profile == Profile::A2a3 { state.popped } else { state.freed };
+                let verb = if channel.frees_at_pop { "popped" } else { "freed" };
+                let freed = if channel.frees_at_pop { state.popped } else { state.freed };
                 let who = match channel.dir {
                     Dir::C2v if self.is_for_both(channel) => {
                         format!("V0 has {verb} {}, V1 has {verb} {}", freed[0], freed[1])
@@ -213,7 +215,11 @@ impl Links {
                 let warning = Diagnostic::warning("fifo-leak", what).at(exec.cx.span(*at), "pushed here");
                 found.push((*at, warning.help("pop as often as is pushed")));
             }
-            let unfreed: u64 = state.live.iter().map(|live| live.len() as u64).sum();
+            let unfreed: u64 = match channel.entries {
+                true => state.popped.iter().sum::<u64>() - state.freed.iter().sum::<u64>(),
+                false if channel.frees_at_pop => 0,
+                false => state.live.iter().map(|live| live.len() as u64).sum(),
+            };
             if let (1.., Some(at), Profile::A5) = (unfreed, fifo.pops.first(), self.profile) {
                 let what = format!("{}: {unfreed} popped tiles were never freed", channel.name);
                 let warning = Diagnostic::warning("fifo-unfreed", what).at(exec.cx.span(*at), "popped here");

@@ -5,9 +5,11 @@
 //! then the next one runs. Since each FIFO has one writer and one reader and nothing can be polled, the values do not
 //! depend on that order. If no core can continue, it is a `deadlock`.
 
+mod entries;
 mod fifo;
 mod links;
 mod meeting;
+mod quant;
 mod token;
 
 pub use links::{Group, Links, Wait};
@@ -303,6 +305,7 @@ impl Exec<'_> {
         let met = match meet {
             CoreSyncOp::Push(push) => self.is_sub_block(push.sub_block).and_then(|()| self.push(at, push)),
             CoreSyncOp::Pop(pop) => self.is_sub_block(pop.sub_block).and_then(|()| self.pop(at, pop)),
+            CoreSyncOp::Entry(entry) => self.is_sub_block(entry.sub_block).and_then(|()| self.entry(at, entry)),
             CoreSyncOp::Free { channel } => self.free(at, *channel),
             CoreSyncOp::Give { id, mode, is_wide } => {
                 let id = self.counter_of(at, self.int(*id));

@@ -38,7 +38,8 @@ impl Exec<'_> {
     /// Runs an operation between ranks; the process may have to wait.
     pub fn communicate(&mut self, at: OpId, op: &CommOp) -> Result<(), Stop> {
         if self.cx.rank.is_none() || self.watch.is_some() {
-            let what = format!("pto.{} moves data between ranks, which is not followed byte by byte", op.opcode.printed());
+            let what =
+                format!("pto.{} moves data between ranks, which is not followed byte by byte", op.opcode.printed());
             return Err(failure("not-executable", what, "run it, or look at a part of one rank").into());
         }
         self.settle()?;
@@ -126,7 +127,8 @@ impl Exec<'_> {
         let rows = members.first().and_then(|m| m.dims.get(m.dims.len().saturating_sub(2)).copied()).unwrap_or(1);
         let part = |n: usize| if op.comm == Comm::Broadcast { all.clone() } else { all.rows(n as u64 * rows, rows) };
         let parts: Vec<Shared> = (0..members.len()).map(part).collect();
-        let inside = parts.iter().all(|part| part.reach().zip(all.reach()).is_none_or(|(p, a)| p.0 >= a.0 && p.1 <= a.1));
+        let inside =
+            parts.iter().all(|part| part.reach().zip(all.reach()).is_none_or(|(p, a)| p.0 >= a.0 && p.1 <= a.1));
         for (n, (member, part)) in members.iter().zip(&parts).enumerate() {
             self.same_extents(op, (role.name(), part), (&format!("g{n}"), member))?;
             if !inside {

@@ -175,9 +175,8 @@ fn run(mut ranks: Ranks<'_>) -> Result<RanksOutcome, Failure> {
         if known.is_none() {
             let processes = Process::all(run.func);
             let observed = run.observe.is_some();
-            let compiled = |process: &Process| {
-                compile(run.module, run.func, run.profile, run.placement, *process, observed)
-            };
+            let compiled =
+                |process: &Process| compile(run.module, run.func, run.profile, run.placement, *process, observed);
             let programs = processes.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
             kernels.push((n, processes, programs));
         }

@@ -38,8 +38,7 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
         };
         // Windows first, in their order.
         for window in &ranks.windows {
-            let mut region =
-                Region { rank: rank as u32, is_window: true, grows: false, len: 0, parts: Vec::new() };
+            let mut region = Region { rank: rank as u32, is_window: true, grows: false, len: 0, parts: Vec::new() };
             let members = window.args.get(rank).map(Vec::as_slice).unwrap_or_default();
             let mut pieces = Vec::new();
             for value in members {
@@ -220,16 +219,19 @@ pub fn outputs(
                 outcome.diagnostics.push(found.help("give it contents, or store all of it"));
             }
             // An argument that is another rank's is put out by that one, too.
-            let is_own = region.rank as usize == rank && !ranks.binds.iter().any(|b| (b[0].0 as usize, b[0].1) == (rank, arg.value));
-            let is_last = !args.iter().enumerate().any(|(r, own)| {
-                own.iter().any(|a| (r, a.value) != (rank, arg.value) && a.memory == arg.memory)
-            });
+            let is_own = region.rank as usize == rank
+                && !ranks.binds.iter().any(|b| (b[0].0 as usize, b[0].1) == (rank, arg.value));
+            let is_last = !args
+                .iter()
+                .enumerate()
+                .any(|(r, own)| own.iter().any(|a| (r, a.value) != (rank, arg.value) && a.memory == arg.memory));
+            let is_defined = !memory.defined().has_none(start, len);
             let bytes = match is_whole && is_own && is_last {
                 true => std::mem::take(memory).into_bytes(),
                 false => memory.bytes().get(start..start + len).unwrap_or_default().to_vec(),
             };
             if let Some(output) = outcome.ranks.get_mut(rank) {
-                output.buffers.push(BufferOutput { value: arg.value, bytes });
+                output.buffers.push(BufferOutput { value: arg.value, bytes, is_defined });
             }
         }
         if let Some(output) = outcome.ranks.get_mut(rank) {

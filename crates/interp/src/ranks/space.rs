@@ -71,9 +71,8 @@ impl AddressSpace {
         let bits = i128::from(pointer.elem.bits());
         let at = i128::from(pointer.offset) * bits / 8;
         let own = self.region(pointer.buffer);
-        let is_inside = |region: &Region, at: i128| {
-            at >= 0 && (at < i128::from(region.len) || region.grows && at < APART / 2)
-        };
+        let is_inside =
+            |region: &Region, at: i128| at >= 0 && (at < i128::from(region.len) || region.grows && at < APART / 2);
         let base = match own {
             Some((_, region)) if is_inside(region, at) => return,
             Some((n, _)) => i128::from(self.base(n)),

@@ -21,8 +21,7 @@ fn broken() -> Failure {
 
 /// `dst[i] = src[i]`.
 pub fn copy(memories: &mut Memories, dst: &Shared, src: &Shared) -> Result<(), Failure> {
-    let meets = dst.memory == src.memory
-        && dst.reach().zip(src.reach()).is_some_and(|(a, b)| a.0 < b.1 && b.0 < a.1);
+    let meets = dst.memory == src.memory && dst.reach().zip(src.reach()).is_some_and(|(a, b)| a.0 < b.1 && b.0 < a.1);
     if meets {
         let staged = gather(memories, src)?;
         return scatter(memories, dst, &staged);

@@ -30,7 +30,22 @@ impl Exec<'_> {
         }
         let level = self.depth;
         self.depth += 1;
+        let mut strip = f.strip.as_deref().filter(|_| !is_resumed && self.runs_strips());
+        let mut strip_state = None;
         while i < upper {
+            if let Some(rounds) = strip.and_then(|strip| {
+                let left = (upper as u64).wrapping_sub(i as u64).div_ceil(step as u64);
+                if strip_state.is_none() {
+                    strip_state = self.begin_strips(strip, left as usize);
+                }
+                self.strip(f, strip, strip_state.as_mut()?, (i, step, left))
+            }) {
+                self.strip_done(f, rounds)?;
+                let Some(next) = (rounds as i64).checked_mul(step).and_then(|by| i.checked_add(by)) else { break };
+                i = next;
+                continue;
+            }
+            strip = None;
             if !std::mem::take(&mut is_resumed) {
                 self.set(f.iv, i);
                 self.watch_loop(Some(f.name), i);
@@ -43,8 +58,22 @@ impl Exec<'_> {
             let Some(next) = i.checked_add(step) else { break };
             i = next;
         }
+        if strip_state.is_some() {
+            self.end_strips(strip_state);
+        }
         self.observe_loop_end(level, f.at);
         Ok(self.hand(&f.leave)?)
+    }
+
+    /// Whether so many more steps are within the limit.
+    pub fn has_steps(&self, count: u64) -> bool {
+        self.steps.saturating_add(count) < self.cx.limits.steps
+    }
+
+    /// Counts the steps of rounds that ran together.
+    fn strip_done(&mut self, f: &For, rounds: usize) -> Result<(), Failure> {
+        self.steps += rounds as u64 * (f.body.len() as u64 + 1);
+        if self.steps < self.look { Ok(()) } else { self.look_at_limit(f.at) }
     }
 
     pub(super) fn repeat_while(&mut self, w: &While) -> Result<(), Stop> {

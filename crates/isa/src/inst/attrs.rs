@@ -1,8 +1,8 @@
 //! The attributes of one instruction.
 
 use super::{
-    AccToVec, AtomicType, NotifyOp, ReduceOp, WaitCmp, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase, Precision,
-    Relu,
+    AccToVec, AtomicType, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, NotifyOp, PadMode, Phase,
+    Precision, ReduceOp, Relu, WaitCmp,
 };
 use super::{QuantScaleAlg, QuantType, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag};
 use crate::codec::Number;

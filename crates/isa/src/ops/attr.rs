@@ -3,8 +3,9 @@
 
 use super::Role;
 use crate::inst::{
-    AccToVec, AtomicType, AttrValue, NotifyOp, ReduceOp, WaitCmp, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, PadMode, Phase,
-    Precision, QuantScaleAlg, QuantType, Relu, ScatterAtomic, ScatterOob, Space, Split, StoreMode, ViewTag,
+    AccToVec, AtomicType, AttrValue, Cmp, Coalesce, F32Rounding, GatherOob, GroupAxis, MaskPattern, NotifyOp, PadMode,
+    PadWord, Phase, Precision, PrintFormat, QuantScaleAlg, QuantType, ReduceOp, Relu, ScatterAtomic, ScatterConflict,
+    ScatterOob, Space, Split, StoreMode, ViewTag, WaitCmp,
 };
 use crate::sem::{Rounding, Saturation};
 use crate::tile::words;
@@ -244,6 +245,12 @@ attributes! {
         AttrInfo::word(ScatterAtomic::WORDS, Spelling::Of("scatter_atomic_op")).or(AttrValue::Word(0));
     ScatterOob = "scatterOob", "ScatterOOB", "What MSCATTER does with an index beyond the table (isa/memory.md 5).",
         AttrInfo::word(ScatterOob::WORDS, Spelling::Of("scatter_oob")).or(AttrValue::Word(0));
+    ScatterConflict = "scatterConflict", "ScatterConflict", "Which of two elements with one index stays (isa/today.md 6.7).",
+        AttrInfo::word(ScatterConflict::WORDS, Spelling::Of("scatter_conflict")).or(AttrValue::Word(0)).cpp(CppAttr::Hint);
+    PrintFormat = "printFormat", "PrintFormat", "How floats are printed (isa/today.md 6.8).",
+        AttrInfo::word(PrintFormat::WORDS, Spelling::Of("print_format")).or(AttrValue::Word(0)).cpp(CppAttr::Hint);
+    PadOfDst = "padValue", "padValue", "The pad of the destination, once more (isa/today.md 6.3).",
+        AttrInfo::word(PadWord::WORDS, Spelling::Dialect("pad_value")).cpp(CppAttr::Hint);
     Coalesce = "coalesce", "Coalesce", "Whether an index means a row or an element (isa/memory.md 5).",
         AttrInfo::word(Coalesce::WORDS, Spelling::Bare);
     AccPhase = "accPhase", "AccPhase", "Kept; it changes no result (isa/matrix.md 6).",
@@ -278,8 +285,10 @@ attributes! {
         AttrInfo::new(AttrKind::Int(None), "an integer from 0").or(AttrValue::Int(0));
     NoSplit = "nosplit", "noSplit", "Whether tiles go through a pipe whole (isa/structure.md 5).",
         AttrInfo::new(AttrKind::Bool, "true | false");
+    AccPushEpilogue = "acc_push_epilogue", "accPushEpilogue", "What a push does to each element of an accumulator (isa/today.md 7.3).",
+        AttrInfo::new(AttrKind::Name, "#pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>");
     PipeSplit = "split", "split", "How a tile is shared between the vector cores (isa/structure.md 5).",
-        AttrInfo::new(AttrKind::Int(None), "0 (not) | 1 (rows) | 2 (columns)").or(AttrValue::Int(0));
+        AttrInfo::new(AttrKind::Int(None), "0 (not) | 1 (rows) | 2 (columns) | 3 (odd rows) | 4 (odd columns)").or(AttrValue::Int(0));
     NotifyOp = "notifyOp", "NotifyOp", "What a notification does to the words of a signal (isa/comm.md 3).",
         AttrInfo::word(NotifyOp::WORDS, Spelling::Of("notify_op"));
     WaitCmp = "cmp", "WaitCmp", "How the words of a signal are compared (isa/comm.md 3).",

@@ -339,7 +339,7 @@ family! { after matrix::END;
         rules: rules! {
             NPU Signature "tmrgsort-loc"; ALL Signature "tmrgsort-layout", "tmrgsort-dtype"; ALL MergeValid "tmrgsort-valid";
             ALL MergeBlock "tmrgsort-block"; NPU MergeTmp "tmrgsort-tmp"; NPU MergeTmpSize "tmrgsort-tmp-size";
-            ALL Overlap "overlap"; ALL AtRun "undefined-use";
+            ALL Overlap "overlap"; ALL AtRun "undefined-use"; ALL Unsorted "tmrgsort-unsorted";
         },
         sem: Sem::Data(sem::merge),
         examples: &[

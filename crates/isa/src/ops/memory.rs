@@ -265,7 +265,7 @@ family! { after mx::END;
         formula: "elem: view[t(idx(i,j))] = src(i,j) (or op=); row: view(t(idx[i]), j) = src(i,j) (or op=); in row-major order of (i,j)",
         source: "isa/memory.md 5",
         forms: &[form!(Plain: Src, Idx => Global)],
-        attrs: &[AttrName::ScatterAtomicOp, AttrName::ScatterOob, AttrName::Coalesce],
+        attrs: &[AttrName::ScatterAtomicOp, AttrName::ScatterOob, AttrName::Coalesce, AttrName::ScatterConflict],
         rules: table_rules!("mscatter" "undefined-read";),
         sigs: table_sigs!(Src Mte3),
         ids: ids!("mscatter"),

@@ -39,13 +39,13 @@ mod treshape;
 mod ttrans;
 mod vector;
 
-pub use comm::{CommPart, CommText};
 pub use attr::{AttrInfo, AttrKind, AttrName, CppAttr, Spelling, Word};
+pub use comm::{CommPart, CommText};
 pub use names::{DECLARED, UNKNOWN_OP, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};
-pub use phases::{Phase, Phases};
+pub use phases::{Phase, Phases, phase_rows};
 use rule::rules;
 pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
 pub use scratch::wraps_through_scratch;

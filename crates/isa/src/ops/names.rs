@@ -3,8 +3,8 @@
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
     build_async_session test_async_event wait_async_event declare_eventid_array eventid_array_get \
-    eventid_array_set talloc declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
-    set_quant_scalar set_quant_vector talloc_to_aiv talloc_to_aic declare_global section.simt simt_launch \
+    eventid_array_set declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
+    section.simt simt_launch \
     mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \
     tcolargmin tcolexpand tcolexpandadd tcolexpanddiv tcolexpandexpdif tcolexpandmax tcolexpandmin tcolexpandmul \
     tcolexpandsub tcolmax tcolmin tcolprod tcolsum tcvt tdequant tdiv tdivs texp texpands tfmod tfmods \

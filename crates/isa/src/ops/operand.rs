@@ -65,15 +65,16 @@ words! {
         Index = "index", "index", "The place of an element in storage order.";
         Value = "value", "value", "A scalar that is read out of a tile.";
         Init = "init", "init", "The old contents of an SSA result.";
-        C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
-        V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
-        Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
-        IdxView = "idx_view", "idx", "Indices in global memory.";
-        ScratchView = "scratch", "scratch", "Scratch in global memory.";
         Exp = "exp", "exp", "The shared exponent of each group.";
         Max = "max", "max", "The largest magnitude of each group.";
         Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
         ExpZz = "exp_zz", "expZZ", "The exponents in the order in which the matrix unit reads them.";
+        IdxView = "idx_view", "idx", "Indices in global memory.";
+        ScratchView = "scratch", "scratch", "Scratch in global memory.";
+        SlotView = "gm_slot_tensor", "gmSlotTensor", "A slot of a FIFO in global memory (isa/today.md 7.2).";
+        C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
+        V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
+        Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
         DstView = "dst", "dst", "A view that is written, of whatever rank.";
         SrcView = "src", "src", "A view that is read, of whatever rank.";
         Signal = "signal", "signal", "Words that ranks notify and wait for.";
@@ -124,7 +125,7 @@ impl Role {
 
     /// Whether it is a view of global memory.
     pub const fn is_view(self) -> bool {
-        matches!(self, Role::Global | Role::IdxView | Role::ScratchView) || self.is_shared()
+        matches!(self, Role::Global | Role::IdxView | Role::ScratchView | Role::SlotView) || self.is_shared()
     }
 
     /// Whether it is a view through which ranks communicate.

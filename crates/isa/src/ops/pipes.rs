@@ -13,6 +13,7 @@ const INIT: PipeText = PipeText {
     worded: true,
     operands: &[
         (Role::Global, "gm_slot_buffer", true),
+        (Role::SlotView, "gm_slot_tensor", true),
         (Role::C2vBuf, "c2v_consumer_buf", true),
         (Role::V2cBuf, "v2c_consumer_buf", true),
     ],
@@ -20,7 +21,7 @@ const INIT: PipeText = PipeText {
 };
 const LOCAL: PipeText = PipeText { operands: &[(Role::C2vBuf, "c2v", false), (Role::V2cBuf, "v2c", true)], ..MAKES };
 const GLOBAL: PipeText = PipeText {
-    operands: &[(Role::Global, "gm", false), (Role::C2vBuf, "c2v", false), (Role::V2cBuf, "v2c", true)],
+    operands: &[(Role::Global, "gm", false), (Role::C2vBuf, "c2v", true), (Role::V2cBuf, "v2c", true)],
     ..MAKES
 };
 /// Operands come first where tiles move.
@@ -33,7 +34,17 @@ const POP: PipeText = PipeText {
 };
 const PIPE_PUSH: PipeText = PipeText { operands: &[(Role::Src, "tile", false), (Role::Pipe, "pipe", false)], ..MOVES };
 const PIPE_POP: PipeText = PipeText { operands: &[(Role::Tile, "tile", false), (Role::Pipe, "pipe", false)], ..MOVES };
-const PIPE_FREE: PipeText = PipeText { operands: &[(Role::Pipe, "pipe", false)], ..MOVES };
+/// A free may name the view whose slot it frees (isa/today.md 7.2).
+const FREE: PipeText = PipeText { operands: &[(Role::Global, "entry", true)], ..MOVES };
+const PIPE_FREE: PipeText =
+    PipeText { operands: &[(Role::Global, "entry", true), (Role::Pipe, "pipe", false)], ..MOVES };
+/// The parameter by which pushes quantize.
+const SCALAR: PipeText = PipeText { operands: &[(Role::Scalar, "scalar", false)], ..MOVES };
+const VECTOR: PipeText = PipeText { operands: &[(Role::Fp, "fp", false)], ..MOVES };
+/// Where views of slots go through a pipe.
+const ALLOC: PipeText = PipeText { has_result: true, ..MOVES };
+const PIPE_ALLOC: PipeText =
+    PipeText { operands: &[(Role::Global, "entry", false), (Role::Pipe, "pipe", false)], ..MOVES };
 
 /// The attributes of `initialize`: those of both forms, and those of the lower one.
 const OF_PIPE: &[AttrName] = &[
@@ -43,14 +54,17 @@ const OF_PIPE: &[AttrName] = &[
     AttrName::SlotNum,
     AttrName::LocalSlotNum,
     AttrName::NoSplit,
+    AttrName::AccPushEpilogue,
 ];
 const OF_LOWER: &[AttrName] = &[
+    AttrName::PipeId,
     AttrName::DirMask,
     AttrName::SlotSize,
     AttrName::SlotNum,
     AttrName::LocalSlotNum,
     AttrName::FlagBase,
     AttrName::NoSplit,
+    AttrName::AccPushEpilogue,
 ];
 
 /// A row: mnemonic, meaning, text, attributes, what it does, and the rules that can refuse it.
@@ -68,8 +82,19 @@ macro_rules! fifo {
     };
 }
 
+/// The same for views of slots.
+macro_rules! entry {
+    ($($row:tt)*) => { OpInfo { source: "isa/today.md 7.2", ..fifo!($($row)*) } };
+}
+
+const ALLOCS: &[RuleUse] = rules! {
+    ALL Program "fifo-init", "fifo-kind", "fifo-entry", "fifo-split"; ALL AtRun "deadlock";
+};
+const QUANTS: &[RuleUse] = rules! {
+    ALL Program "fifo-init", "fifo-kind", "fifo-quant"; ALL AtRun "quant-scale";
+};
 const PUSHES: &[RuleUse] = rules! {
-    ALL Program "fifo-init", "fifo-kind", "fifo-slot", "fifo-split", "fifo-shape", "acc-mode-split", "fifo-type";
+    ALL Program "fifo-init", "fifo-kind", "fifo-entry", "fifo-quant", "fifo-slot", "fifo-split", "fifo-shape", "acc-mode-split", "fifo-type";
     ALL AtRun "deadlock", "fifo-leak", "undefined-read";
 };
 const POPS: &[RuleUse] = rules! {
@@ -77,7 +102,7 @@ const POPS: &[RuleUse] = rules! {
     ALL AtRun "deadlock", "fifo-use-after-free"; A5 AtRun "fifo-unfreed";
 };
 const FREES: &[RuleUse] = rules! {
-    ALL Program "fifo-init", "fifo-kind"; CPU_A5 Program "fifo-free";
+    ALL Program "fifo-init", "fifo-kind", "fifo-free";
 };
 const INITS: &[RuleUse] = rules! {
     ALL Program "fifo-init", "fifo-kind", "fifo-peer", "fifo-size"; A2A3 Program "fifo-gm";
@@ -107,11 +132,22 @@ family! { after memory::END;
         "Take the next tile from the cube core; waits for it.", POPS);
     TpopFromAiv => fifo!("tpop_from_aiv" Fifo::Pop(Some(Dir::V2c)), POP, SPLIT,
         "Take the next tile from the vector cores; waits for it.", POPS);
-    TfreeFromAic => fifo!("tfree_from_aic" Fifo::Free(Some(Dir::C2v)), MOVES, SPLIT,
+    TfreeFromAic => fifo!("tfree_from_aic" Fifo::Free(Some(Dir::C2v)), FREE, SPLIT,
         "Give the slot of the oldest popped tile back to the cube core.", FREES);
-    TfreeFromAiv => fifo!("tfree_from_aiv" Fifo::Free(Some(Dir::V2c)), MOVES, SPLIT,
+    TfreeFromAiv => fifo!("tfree_from_aiv" Fifo::Free(Some(Dir::V2c)), FREE, SPLIT,
         "Give the slot of the oldest popped tile back to the vector cores.", FREES);
     Tpush => fifo!("tpush" Fifo::Push(None), PIPE_PUSH, SPLIT, "tpush_to_aiv or tpush_to_aic, by the core.", PUSHES);
     Tpop => fifo!("tpop" Fifo::Pop(None), PIPE_POP, SPLIT, "tpop_from_aic or tpop_from_aiv, by the core.", POPS);
     Tfree => fifo!("tfree" Fifo::Free(None), PIPE_FREE, SPLIT, "tfree_from_aic or tfree_from_aiv, by the core.", FREES);
+    TallocToAiv => entry!("talloc_to_aiv" Fifo::Alloc(Some(Dir::C2v)), ALLOC, SPLIT,
+        "The view of the next slot for the vector cores; waits until it is free.", ALLOCS);
+    TallocToAic => entry!("talloc_to_aic" Fifo::Alloc(Some(Dir::V2c)), ALLOC, SPLIT,
+        "The view of the next slot for the cube core; waits until it is free.", ALLOCS);
+    Talloc => entry!("talloc" Fifo::Alloc(None), PIPE_ALLOC, SPLIT, "talloc_to_aiv or talloc_to_aic, by the core.", ALLOCS);
+    DeclareGlobal => entry!("declare_global" Fifo::DeclareView, MAKES, &[],
+        "A view that a talloc or a tpop makes one of a slot.", &[]);
+    SetQuantScalar => OpInfo { source: "isa/today.md 6.10 and 7.3", ..fifo!("set_quant_scalar" Fifo::SetQuant, SCALAR,
+        &[AttrName::PipeId], "The factor by which the pushes that follow quantize.", QUANTS) };
+    SetQuantVector => OpInfo { source: "isa/today.md 6.10 and 7.3", ..fifo!("set_quant_vector" Fifo::SetQuant, VECTOR,
+        &[AttrName::PipeId], "The factors, one for each column, by which the pushes that follow quantize.", QUANTS) };
 }

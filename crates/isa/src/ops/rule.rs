@@ -200,6 +200,7 @@ kinds! {
     ColsSpread "Has src the columns that a pattern spreads?";
     RowsSpread "Has src the rows that a pattern spreads?";
     Duplicate "Have two elements one index (warning)?";
+    Unsorted "Is a list that is merged not sorted (warning)?";
     StartNumber "Is the scalar an integer of dst's width?";
     DiagonalNumber "Is the scalar an integer or index?";
     WordNumbers "Are the scalars integers of 32 bits?";
@@ -275,6 +276,7 @@ kinds! {
     ViewHardware "Does public documentation refuse it (warning)?";
     TableShape "Do the indices fit the data?";
     TableDense "Can hardware count in the view?";
+    PrintTmp "Does what is printed need scratch?";
     TableScratch "Is scratch a dense view, where elements are gathered into Mat?";
     TableAttr "Are the words those of the page, and the types those that combine?";
     LoadShape "Has the view what the tile wants?";
@@ -299,6 +301,7 @@ impl RuleKind {
                 | RuleKind::SortTmpSize
                 | RuleKind::MergeTmpSize
                 | RuleKind::Duplicate
+                | RuleKind::Unsorted
                 | RuleKind::ContractPitch
                 | RuleKind::AccApart
                 | RuleKind::NoEffect

@@ -188,5 +188,6 @@ family! { after layout::END;
     GetBlockIdx => plain!("get_block_idx" [] Block Number "The number of the running block.");
     GetBlockNum => plain!("get_block_num" [] Block Number "How many blocks run.");
     Tprint => plain!("tprint" ["TPRINT"] Prints Forms "Print a tile's valid region.",
-        forms: &[form!(Plain: Tile => )], rules: rules![ALL AtRun "undefined-read";]);
+        forms: &[form!(Plain: Tile, ScratchView as optional_view => ), form!(InMemory: Global => )],
+        attrs: &[AttrName::PrintFormat], rules: rules![ALL PrintTmp "tprint-tmp"; ALL AtRun "undefined-read";]);
 }

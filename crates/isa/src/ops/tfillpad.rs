@@ -15,6 +15,7 @@ const BASE: OpInfo = OpInfo {
     formula: "dst(i,j) = src(i,j) inside src's valid region, the pad value elsewhere in dst's declared area",
     forms: &[form!(Plain: Src => Dst as write_declared), form!(Fill: Fill => Dst as write_part)],
     sigs: SIGS,
+    attrs: &[AttrName::PadOfDst],
     ids: ids!("tfillpad"),
     source: "ops.md 6; PTO ISA, layout family page",
     sem: Sem::Moves(sem::fillpad),

@@ -68,11 +68,17 @@ pub enum Fifo {
     /// The same memory, as the producer names it.
     Import,
     Initialize(Option<Core>),
+    /// Gives the view of the next slot, once it is free (isa/today.md 7.2).
+    Alloc(Option<Dir>),
     Push(Option<Dir>),
     Pop(Option<Dir>),
     Free(Option<Dir>),
+    /// The parameter by which the pushes that follow quantize (isa/today.md 6.10).
+    SetQuant,
     /// A tile that a pop gives its storage.
     Declare,
+    /// A view that a pop or an allocation makes one of a slot.
+    DeclareView,
 }
 
 impl Fifo {
@@ -80,7 +86,8 @@ impl Fifo {
     pub const fn core(self) -> Option<Core> {
         match self {
             Fifo::Initialize(core) => core,
-            Fifo::Push(Some(dir)) => Some(dir.producer()),
+            Fifo::SetQuant => Some(Core::Cube),
+            Fifo::Push(Some(dir)) | Fifo::Alloc(Some(dir)) => Some(dir.producer()),
             Fifo::Pop(Some(dir)) | Fifo::Free(Some(dir)) => Some(dir.consumer()),
             _ => None,
         }
@@ -89,9 +96,14 @@ impl Fifo {
     /// The direction, where it moves tiles in code of a kind of core.
     pub const fn dir(self, core: Core) -> Option<Dir> {
         match (self, core) {
-            (Fifo::Push(None), Core::Cube) | (Fifo::Pop(None) | Fifo::Free(None), Core::Vector) => Some(Dir::C2v),
-            (Fifo::Push(None), Core::Vector) | (Fifo::Pop(None) | Fifo::Free(None), Core::Cube) => Some(Dir::V2c),
-            (Fifo::Push(dir) | Fifo::Pop(dir) | Fifo::Free(dir), _) => dir,
+            (Fifo::Push(None) | Fifo::Alloc(None), Core::Cube) | (Fifo::Pop(None) | Fifo::Free(None), Core::Vector) => {
+                Some(Dir::C2v)
+            }
+            (Fifo::Push(None) | Fifo::Alloc(None), Core::Vector) | (Fifo::Pop(None) | Fifo::Free(None), Core::Cube) => {
+                Some(Dir::V2c)
+            }
+            (Fifo::SetQuant, _) => Some(Dir::C2v),
+            (Fifo::Push(dir) | Fifo::Alloc(dir) | Fifo::Pop(dir) | Fifo::Free(dir), _) => dir,
             _ => None,
         }
     }
@@ -100,11 +112,19 @@ impl Fifo {
     pub const fn pipe(self, dir: Dir, profile: Profile) -> Pipe {
         match (self, dir, profile) {
             (Fifo::Push(_), Dir::C2v, _) => Pipe::Fix,
-            (Fifo::Push(_), Dir::V2c, _) => Pipe::Mte3,
+            (Fifo::Push(_), Dir::V2c, _) | (Fifo::Alloc(_), ..) => Pipe::Mte3,
             (Fifo::Pop(_) | Fifo::Free(_), _, Profile::A2a3) => Pipe::Mte2,
             (Fifo::Pop(_) | Fifo::Free(_), Dir::C2v, _) => Pipe::V,
             (Fifo::Pop(_) | Fifo::Free(_), Dir::V2c, _) => Pipe::Mte1,
             _ => Pipe::S,
+        }
+    }
+
+    /// The pipe that does it where views of slots go through the FIFO: a push comes after MTE3 and FIX (isa/today.md 7.2).
+    pub const fn entry_pipe(self) -> Pipe {
+        match self {
+            Fifo::Pop(_) | Fifo::Free(_) => Pipe::Mte2,
+            _ => Pipe::Mte3,
         }
     }
 }

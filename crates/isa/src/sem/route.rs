@@ -14,6 +14,7 @@ use crate::inst::{Cmp, Inst, TileArg};
 use crate::ops::Role;
 use crate::profile::Profile;
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// A step whose data decides what goes where.
 #[derive(Clone, Debug, PartialEq)]
@@ -420,6 +421,20 @@ impl<'a> Data<'a> {
         (first / p..end / p).map(record).collect()
     }
 
+    /// Warns of a list that is merged and is not sorted. It is merged all the same (isa/irregular.md 6).
+    fn note_order(&mut self, tile: Tile<'_>, first: u64, list: &[Record]) {
+        let is_behind = |pair: &[Record]| matches!(pair, [x, y] if before(x.value, y.value) == Ordering::Greater);
+        let Some(n) = list.windows(2).position(is_behind).filter(|_| self.routes.warning.is_none()) else { return };
+        let p = 8 / tile.size;
+        let (at, role) = (first + p * n as u64, tile.arg.role);
+        let next = at + p;
+        let what = format!(
+            "{role} is not sorted: the value in column {next} comes before that in column {at}, so what is merged is not sorted"
+        );
+        let help = "sort each list first, the greatest value first; tsort32 gives such records".to_string();
+        self.routes.warning = Some(self.fault("-unsorted", tile.number, what, help));
+    }
+
     fn merge_blocks(&mut self, length: u64) -> Done {
         let (src, dst) = (self.tile(Role::Src)?, self.tile(Role::Dst)?);
         for group in 0..src.valid[1] / (4 * length) {
@@ -427,7 +442,9 @@ impl<'a> Data<'a> {
             let mut lists = Vec::new();
             for block in 0..4 {
                 let start = first + block * length;
-                lists.push(known!(self.records(src, start, start + length)));
+                let list = known!(self.records(src, start, start + length));
+                self.note_order(src, start, &list);
+                lists.push(list);
             }
             let (merged, _) = merge(&lists, false);
             for (n, from) in (0..).zip(merged) {
@@ -442,7 +459,9 @@ impl<'a> Data<'a> {
         let mut lists = Vec::new();
         for role in [Role::Src0, Role::Src1, Role::Src2, Role::Src3] {
             if let Some(tile) = self.tile(role) {
-                lists.push(known!(self.records(tile, 0, tile.valid[1])));
+                let list = known!(self.records(tile, 0, tile.valid[1]));
+                self.note_order(tile, 0, &list);
+                lists.push(list);
             }
         }
         let (merged, taken) = merge(&lists, exhausted);

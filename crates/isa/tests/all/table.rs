@@ -347,6 +347,7 @@ fn order(family: Family) -> &'static [&'static str] {
             "room",
             "undefined-use",
             "duplicate",
+            "unsorted",
             "hw",
         ],
         _ => &[],

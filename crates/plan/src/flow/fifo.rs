@@ -38,7 +38,15 @@ impl Walk<'_> {
         let reserve = self.fifos.of(id).and_then(|fifo| self.fifos.list.get(fifo)?.reserve);
         let buffer = Binding::of(reserve.and_then(|at| self.buffers.get(&at).copied()));
         match part {
-            Fifo::Push(_) => self.uses(id, op, |role| role == Role::Src),
+            Fifo::Push(_) => {
+                self.uses(id, op, |role| role == Role::Src);
+                // The parameters by which it quantizes are read when it runs (isa/today.md 6.10).
+                let quantizes = self.fifos.of(id).is_some_and(|n| self.fifos.list[n].epilogue.is_some());
+                let set = if quantizes { fifo::quant_of(self.func, id) } else { None };
+                if let Some(fp) = set.and_then(|set| self.func.op(set).operand(Role::Fp)?.arg.value()) {
+                    self.use_value(fp, id, false);
+                }
+            }
             // The popped tile lies in a slot.
             Fifo::Pop(_) => {
                 for made in &op.results {

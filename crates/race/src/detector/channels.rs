@@ -8,7 +8,6 @@ use crate::trace::Line;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use tessera_isa::profile::Profile;
 use tessera_isa::sem::Dir;
 
 /// A counter of tokens holds no more than this.
@@ -51,10 +50,14 @@ struct Received {
     last: [Option<(u64, Lane, u32)>; 16],
 }
 
+/// The vector cores that have a part in every tile of a FIFO.
+fn vectors(both: bool) -> &'static [Core] {
+    if both { &[Core::Vector(0), Core::Vector(1)] } else { &[Core::Vector(0)] }
+}
+
 /// Everything between the cores of a block.
 #[derive(Clone, Debug)]
 pub struct Lines<const W: usize> {
-    profile: Profile,
     cores: Vec<Core>,
     sent: FxHashMap<(usize, Line), Sent<W>>,
     received: FxHashMap<(usize, Line), Received>,
@@ -63,9 +66,9 @@ pub struct Lines<const W: usize> {
 }
 
 impl<const W: usize> Lines<W> {
-    pub fn new(profile: Profile, cores: Vec<Core>) -> Lines<W> {
+    pub fn new(cores: Vec<Core>) -> Lines<W> {
         let (sent, received, too_many) = Default::default();
-        Lines { profile, cores, sent, received, too_many }
+        Lines { cores, sent, received, too_many }
     }
 
     fn process(&self, core: Core) -> Option<usize> {
@@ -84,27 +87,19 @@ impl<const W: usize> Lines<W> {
         sent.first + sent.tokens.len() as u64 - 1
     }
 
-    /// The vector cores that have a part in every tile of a FIFO.
-    fn vectors(&self, split: u8) -> &'static [Core] {
-        match split != 0 || self.profile == Profile::A2a3 {
-            true => &[Core::Vector(0), Core::Vector(1)],
-            false => &[Core::Vector(0)],
-        }
-    }
-
     /// A process comes to a wait: what it needs.
     pub fn takes(&mut self, process: usize, line: Line, slots: &[FifoSlots]) -> Needs {
         let core = self.cores[process];
-        let fifo = |n: usize| slots.get(n).map(|s| (s.fifo.dir, s.fifo.split, s.fifo.slots));
+        let fifo = |n: usize| slots.get(n).map(|s| (s.fifo.dir, s.both, s.fifo.slots));
         let (line, from, number): (Line, SmallVec<[Core; 2]>, u64) = match line {
             Line::Ready(n) => {
-                let (dir, split, _) = fifo(n).unwrap_or((Dir::C2v, 0, 0));
-                let from = if dir == Dir::C2v { &[Core::Cube] } else { self.vectors(split) };
+                let (dir, both, _) = fifo(n).unwrap_or((Dir::C2v, false, 0));
+                let from = if dir == Dir::C2v { &[Core::Cube] } else { vectors(both) };
                 (line, SmallVec::from_slice(from), self.next(process, line))
             }
             Line::Free(n) => {
-                let (dir, split, free) = fifo(n).unwrap_or((Dir::C2v, 0, 0));
-                let from = if dir == Dir::V2c { &[Core::Cube] } else { self.vectors(split) };
+                let (dir, both, free) = fifo(n).unwrap_or((Dir::C2v, false, 0));
+                let from = if dir == Dir::V2c { &[Core::Cube] } else { vectors(both) };
                 // At first all slots are free.
                 let Some(number) = self.next(process, line).checked_sub(free) else { return Needs::new() };
                 (line, SmallVec::from_slice(from), number)
@@ -151,14 +146,14 @@ impl<const W: usize> Lines<W> {
     fn readers(&self, process: usize, line: Line, slots: &[FifoSlots]) -> SmallVec<[(Core, Line); 2]> {
         let core = self.cores[process];
         let to = |cores: &[Core], line: Line| cores.iter().map(|core| (*core, line)).collect();
-        let fifo = |n: usize| slots.get(n).map_or((Dir::C2v, 0), |s| (s.fifo.dir, s.fifo.split));
+        let fifo = |n: usize| slots.get(n).map_or((Dir::C2v, false), |s| (s.fifo.dir, s.both));
         match line {
             Line::Ready(n) => match fifo(n) {
-                (Dir::C2v, split) => to(self.vectors(split), line),
+                (Dir::C2v, both) => to(vectors(both), line),
                 _ => to(&[Core::Cube], line),
             },
             Line::Free(n) => match fifo(n) {
-                (Dir::V2c, split) => to(self.vectors(split), line),
+                (Dir::V2c, both) => to(vectors(both), line),
                 _ => to(&[Core::Cube], line),
             },
             Line::Meeting { group, .. } => to(group.cores(), line),
@@ -218,6 +213,11 @@ impl<const W: usize> Lines<W> {
                 sent.first += 1;
             }
         }
+    }
+
+    /// Whether every token was taken; of slots those that say that they are filled.
+    pub fn is_drained(&self) -> bool {
+        self.sent.iter().all(|((_, line), sent)| matches!(line, Line::Free(_)) || sent.tokens.is_empty())
     }
 
     /// The first token of each line that some receiver has not taken.

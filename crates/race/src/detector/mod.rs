@@ -7,6 +7,7 @@
 //! on the bytes that the program accesses, not on the length of the run.
 
 mod access_history;
+mod calls;
 mod cells;
 mod channels;
 mod event;
@@ -18,6 +19,8 @@ pub mod shared_log;
 mod source_map;
 mod vector_clock;
 
+pub(crate) use calls::Calls;
+pub use calls::{CallDetector, CallFifo, CallFinding, CallSite, Called};
 pub use report::{BlockFindings, report};
 pub use shadow_memory::{AccessKind, Space};
 pub use shared_log::SharedLog;
@@ -41,7 +44,6 @@ use std::sync::Arc;
 use tessera_ir::OpId;
 use tessera_isa::inst::{Inst, Root, ScatterAtomic, TileArg};
 use tessera_isa::ops::{Phases, Pipe, Role};
-use tessera_isa::profile::Profile;
 use tessera_isa::sem::{Fifo as FifoRole, Rect};
 use tessera_isa::tile::Loc;
 use tessera_micro::order::Log;
@@ -107,7 +109,7 @@ impl<const W: usize> Detector<W> {
         Detector {
             pipes: processes.iter().enumerate().map(pipes).collect(),
             memory: Memory::new(processes.iter().map(|p| p.automatic).collect()),
-            lines: Lines::new(text.profile, processes.iter().map(|p| p.core).collect()),
+            lines: Lines::new(processes.iter().map(|p| p.core).collect()),
             variants: vec![Vec::new(); processes.len()],
             phased: Vec::new(),
             told: RunFindings::new(processes.len()),
@@ -302,9 +304,14 @@ impl<const W: usize> Detector<W> {
 
     /// The key of an instruction variant.
     pub fn learn(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, view: Option<Space>) {
+        let accesses = self.accesses(process, inst, view);
+        self.learn_accesses(process, variant, inst, accesses);
+    }
+
+    /// The same with the bytes that it touches.
+    fn learn_accesses(&mut self, process: usize, variant: (usize, usize, u64), inst: &Inst, accesses: Vec<Access>) {
         let (site, number, age) = variant;
         let pipe = inst.pipe();
-        let accesses = self.accesses(process, inst, view);
         let is_nothing = accesses.is_empty() && !inst.makes_dst || inst.op.only_names(self.text.profile);
         let phased = if is_nothing { None } else { self.learn_phases(inst, pipe, &accesses) };
         let what = (!is_nothing).then(|| self.memory.number(accesses));
@@ -318,6 +325,22 @@ impl<const W: usize> Detector<W> {
             numbers.resize(number + 1, None);
         }
         numbers[number] = Some(Variant { age, pipe, what, reads, phased });
+    }
+
+    /// Whether a variant was learned.
+    fn is_known(&self, process: usize, (site, number, age): (usize, usize, u64)) -> bool {
+        let known = self.variants.get(process).and_then(|sites| sites.get(site)?.get(number).copied().flatten());
+        known.is_some_and(|known| known.age == age)
+    }
+
+    /// How many bytes from the start of its view on a variant touches (calls have one site).
+    fn reach(&self, process: usize, number: usize) -> u64 {
+        let known = self.variants.get(process).and_then(|sites| sites.first()?.get(number).copied().flatten());
+        let Some(known) = known else { return 0 };
+        let parts = known.phased.and_then(|n| self.phased.get(n as usize));
+        let parts = parts.map(|phased| phased.parts.iter().map(|part| part.1).collect::<SmallVec<[u32; 4]>>());
+        let whats = parts.unwrap_or_else(|| known.what.into_iter().collect());
+        whats.iter().map(|what| self.memory.reach(*what)).max().unwrap_or(0)
     }
 
     /// The bytes of an instruction, operand by operand.
@@ -366,7 +389,8 @@ impl<const W: usize> Detector<W> {
         ranges: &[(i64, i64)],
         (core, way): (u8, AccessKind),
     ) -> Option<Access> {
-        let place = tile.place?;
+        // The host's own memory is no memory of a core.
+        let place = tile.place.filter(|place| place.root != Root::Host)?;
         let core = self.memory_of(process, tile.tile.loc, core);
         let space = match place.root {
             Root::Memory(loc) => Space::Chip(loc, core),
@@ -398,7 +422,8 @@ impl<const W: usize> Detector<W> {
             match accesses.iter_mut().find(|access| (access.space, access.way) == (space, way)) {
                 Some(access) => access.ranges = access.ranges.iter().copied().chain([range]).collect(),
                 None => {
-                    let role = if matches!(space, Space::Buffer(_) | Space::Shared(_)) { Role::Global } else { Role::Src };
+                    let role =
+                        if matches!(space, Space::Buffer(_) | Space::Shared(_)) { Role::Global } else { Role::Src };
                     accesses.push(Access { space, ranges: [range].into(), is_view: false, way, role, first: range.0 });
                 }
             }
@@ -668,7 +693,10 @@ impl<const W: usize> Detector<W> {
         let text = self.text.clone();
         let Some(Some(source_map::Move { part, fifo, pipe })) = text.moves.get(op.index()).copied() else { return };
         let Some(slots) = text.slots.get(fifo) else { return };
-        let on_a2a3 = text.profile == Profile::A2a3;
+        let (is_copied, frees_at_pop) = (slots.fifo.is_global(text.profile), slots.fifo.frees_at_pop(text.profile));
+        if slots.fifo.entries {
+            return self.entry(process, (op, turns), (part, fifo, pipe));
+        }
         let half = if let Core::Vector(n) = self.core(process) { u64::from(n) } else { 0 };
         let slot = slots.slot(number);
         let mut point = || self.pipes.get_mut(process).map(|pipes| pipes.point(op, turns));
@@ -699,7 +727,7 @@ impl<const W: usize> Detector<W> {
                 self.send(process, third, pipe, Line::Ready(fifo));
             }
             FifoRole::Pop(_) => {
-                let rest = if on_a2a3 { point().zip(point()) } else { None };
+                let rest = if is_copied { point().zip(point()) } else { None };
                 self.receive(process, first, pipe, Line::Ready(fifo));
                 if let Some((second, third)) = rest {
                     let (at, ranges) = slots.loaded(slot, half, bits, valid);
@@ -711,9 +739,36 @@ impl<const W: usize> Detector<W> {
                     self.send(process, third, pipe, Line::Free(fifo));
                 }
             }
-            // On a2a3 the pop has freed the slot.
-            _ if on_a2a3 => {}
+            // Where the pop frees the slot, a free does nothing.
+            _ if frees_at_pop => {}
             _ => self.send(process, first, pipe, Line::Free(fifo)),
+        }
+    }
+
+    /// An event is recorded on a pipe, or a pipe waits for it.
+    fn event(&mut self, process: usize, op: OpId, (pipe, number): (Pipe, i64), records: bool) {
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let (flag, point) = (pipes.core_flag(number), pipes.point(op, &[]));
+        let act = if records { pipes.set(pipe, flag, &point, None) } else { pipes.wait(pipe, flag, &point) };
+        self.next(process, point, act);
+    }
+
+    /// An operation on the views of slots (isa/today.md 7.2).
+    fn entry(
+        &mut self,
+        process: usize,
+        at: (OpId, Turn<'_>),
+        (part, fifo, pipe): (FifoRole, tessera_ir::FifoId, Pipe),
+    ) {
+        if matches!(part, FifoRole::Push(_)) && self.core(process) == Core::Cube {
+            self.inner(process, at, (Pipe::Fix, Pipe::Mte3));
+        }
+        let Some(point) = self.pipes.get_mut(process).map(|pipes| pipes.point(at.0, at.1)) else { return };
+        match part {
+            FifoRole::Alloc(_) => self.receive(process, point, pipe, Line::Free(fifo)),
+            FifoRole::Push(_) => self.send(process, point, pipe, Line::Ready(fifo)),
+            FifoRole::Pop(_) => self.receive(process, point, pipe, Line::Ready(fifo)),
+            _ => self.send(process, point, pipe, Line::Free(fifo)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Findings of a run, worded like those of the static checker: each finding becomes a small trace per process.
 
+use super::calls::EVENTS;
 use super::event::{EventAction, Iterations, Point};
 use super::pipe_clocks::{FlagState, Pipes};
 use super::shadow_memory::{Race, Side, Space};
@@ -226,7 +227,8 @@ impl FindingsTracer<'_> {
                 let event = self.point(process, wait, Kind::Wait(n));
                 found.push((wait.index, FlagViolation { event, fault: Fault::NoSet, flag: flag.clone() }));
             }
-            if let Some(set) = state.left().filter(|set| !pipes.is_awaited(set)) {
+            let is_event = matches!(&state.flag, Flag::Cores(id) if id.constant > EVENTS);
+            if let Some(set) = state.left().filter(|set| !is_event && !pipes.is_awaited(set)) {
                 let event = self.point(process, &set.point, Kind::Set(n));
                 found.push((set.point.index, FlagViolation { event, fault: Fault::Leak, flag: flag.clone() }));
             }
@@ -396,7 +398,7 @@ pub fn report(module: &Module, func: &Func, text: &str, of: &KernelText, blocks:
 }
 
 /// The findings of one block.
-fn tell<const W: usize>(
+pub(super) fn tell<const W: usize>(
     reporter: &mut Reporter<'_>,
     live: &Detector<W>,
     loops: &[SmallVec<[OpId; 2]>],

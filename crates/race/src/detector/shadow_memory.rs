@@ -205,6 +205,13 @@ impl Memory {
         self.variants.get(what as usize).is_some_and(|w| w.accesses.iter().any(|a| a.way == AccessKind::Reads))
     }
 
+    /// How many bytes from the start of its view on an instruction touches.
+    pub fn reach(&self, what: u32) -> u64 {
+        let accesses = self.variants.get(what as usize).into_iter().flat_map(|w| w.accesses.iter());
+        let ends = accesses.filter(|a| a.is_view).filter_map(|a| a.ranges.last());
+        ends.map(|range| u64::try_from(range.1).unwrap_or(0)).max().unwrap_or(0)
+    }
+
     /// An event touches its bytes.
     pub fn touch<const W: usize>(&mut self, event: &Touching<'_, W>) {
         self.locate(event.done);

@@ -7,7 +7,7 @@ use crate::trace::Group;
 use crate::{Mode, process_mode, processes};
 use smallvec::SmallVec;
 use tessera_ir::scalar::Constants;
-use tessera_ir::{FifoId, Fifos, Func, Module, OpId, Type, ValueId, fifo};
+use tessera_ir::{FifoId, Fifos, Func, Module, Op, OpId, Type, ValueId, fifo};
 use tessera_isa::ops::Pipe;
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Fifo as FifoRole;
@@ -82,7 +82,9 @@ impl KernelText {
             func.ops.iter().map(|op| op.values().filter(is_event).collect()).collect();
         let moves = func.ops.iter().enumerate().map(|(n, op)| {
             let (part, fifo) = fifo::part(op).zip(fifos.of(OpId(n as u32)))?;
-            Some(Move { part, fifo, pipe: part.pipe(fifos.list.get(fifo)?.dir, profile) })
+            let of = fifos.list.get(fifo)?;
+            let pipe = if of.entries { part.entry_pipe() } else { part.pipe(of.dir, profile) };
+            Some(Move { part, fifo, pipe })
         });
         KernelText {
             profile,
@@ -118,18 +120,25 @@ fn process(
     all: &[Core],
     (core, mode): (Core, Option<Mode>),
 ) -> ProcessText {
-    let ordered = |(n, op): (usize, &tessera_ir::Op)| {
-        let order = op.opcode().and_then(|o| o.order())?;
-        let wide = op.is_wide_token(module, profile);
-        let ordering = SyncOpSite { at: OpId(n as u32), op, order, core, profile, wide };
-        let (sync_op, written, meets) = (ordering.sync_op(), ordering.written_id(), ordering.meets());
-        let crosses = ordering.crosses_blocks().then(|| ordering.group());
-        Some(Box::new(Ordered { sync_op, written, meets, wide, crosses, records: op.results.first().copied() }))
-    };
     ProcessText {
         core,
         automatic: mode.unwrap_or_else(|| process_mode(module, func, all, core)) == Mode::Auto,
         is_micro: crate::explore::is_micro(func),
-        orders: func.ops.iter().enumerate().map(ordered).collect(),
+        orders: func
+            .ops
+            .iter()
+            .enumerate()
+            .map(|(n, op)| ordered(module, profile, (OpId(n as u32), op), core))
+            .collect(),
     }
+}
+
+/// What an operation does to the order of a process on this core.
+pub(super) fn ordered(module: &Module, profile: Profile, (at, op): (OpId, &Op), core: Core) -> Option<Box<Ordered>> {
+    let order = op.opcode().and_then(|o| o.order())?;
+    let wide = op.is_wide_token(module, profile);
+    let ordering = SyncOpSite { at, op, order, core, profile, wide };
+    let (sync_op, written, meets) = (ordering.sync_op(), ordering.written_id(), ordering.meets());
+    let crosses = ordering.crosses_blocks().then(|| ordering.group());
+    Some(Box::new(Ordered { sync_op, written, meets, wide, crosses, records: op.results.first().copied() }))
 }

@@ -142,7 +142,7 @@ impl PathWalk<'_> {
     }
 
     /// A flag that is set and waited for inside of an instruction.
-    fn inner_flag(&mut self, id: OpId, from: Pipe, to: Pipe) {
+    pub(super) fn inner_flag(&mut self, id: OpId, from: Pipe, to: Pipe) {
         let flag = self.flag_number(Flag::Inner(from, to));
         self.event(id, Some(from), Kind::Set(flag), &[]);
         self.event(id, Some(to), Kind::Wait(flag), &[]);

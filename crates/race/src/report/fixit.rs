@@ -1,6 +1,6 @@
 //! The lines that would order two instructions that race (sync.md 4), placed as `plan --sync` places flags (sync.md 7).
 
-use super::{IDS, Reporter, Symptom, flag_text};
+use super::{IDS, Reporter, Source, Symptom};
 use crate::causes::{Added, Extra};
 use crate::explore::Core;
 use crate::trace::{Flag, Kind, Trace};
@@ -142,7 +142,7 @@ impl Reporter<'_> {
     /// The end of an operation: a loop or branch ends at its last brace, as its own span covers only its first line.
     fn end(&self, op: OpId) -> Span {
         let span = self.span(op);
-        let text = self.text.get(span.start as usize..).filter(|_| !self.func.op(op).blocks.is_empty());
+        let text = self.source.text().get(span.start as usize..).filter(|_| !self.func.op(op).blocks.is_empty());
         let brace = text.and_then(last_brace).map(|at| span.start + at as u32);
         brace.map_or(span, |at| Span::new(at, at + 1))
     }
@@ -240,8 +240,8 @@ impl Reporter<'_> {
         let mut sentences = Vec::new();
         for extra in repair {
             let text = match extra.adds {
-                Added::Barrier(pipe) => format!("pto.barrier <{}>", pipe.map_or("PIPE_ALL", Pipe::cpp)),
-                Added::Flag { from, to, id, sets } => flag_text(if sets { "set" } else { "wait" }, from, to, id),
+                Added::Barrier(pipe) => self.source.barrier(pipe.map_or("PIPE_ALL", Pipe::cpp)),
+                Added::Flag { from, to, id, sets } => self.source.flag(if sets { "set" } else { "wait" }, from, to, id),
                 Added::Counterpart(of) => self.counterpart(of),
             };
             let at = if extra.after { self.end(extra.at) } else { self.span(extra.at) };
@@ -255,7 +255,7 @@ impl Reporter<'_> {
     /// The text of the other end of a flag.
     fn counterpart(&self, of: OpId) -> String {
         let span = self.span(of);
-        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default().trim();
+        let text = self.source.text().get(span.start as usize..span.end as usize).unwrap_or_default().trim();
         let ends = [("set_flag", "wait_flag"), ("record_event", "wait_event")];
         for (set, wait) in ends {
             if text.contains(wait) {
@@ -279,7 +279,7 @@ impl Reporter<'_> {
             Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(at))])
         };
         let barrier = |found: Diagnostic, pipe: &str, why: &str| {
-            let text = format!("pto.barrier <{pipe}>");
+            let text = self.source.barrier(pipe);
             let found = found.fact("add", Fact::List(vec![line(&text, "before", y.1)]));
             found.help(format!("{why}add {text} before {}", self.place(y.1)))
         };
@@ -289,10 +289,22 @@ impl Reporter<'_> {
         let Some(id) = self.ids.free(core, x.0, y.0) else {
             return barrier(found, "PIPE_ALL", "all ids are in use: ");
         };
+        let (set, wait) = (self.source.flag("set", x.0, y.0, id), self.source.flag("wait", x.0, y.0, id));
+        if let Source::Calls(_) = self.source {
+            let lines = vec![line(&set, "after", x.1), line(&wait, "before", y.1)];
+            let pair = format!("add {set} after {} and {wait} before {}", self.place(x.1), self.place(y.1));
+            // Calls are numbered in the order in which they are reached first.
+            let round = match x.1 >= y.1 {
+                true => {
+                    ", and, because the edge goes round a loop, one set_flag before the loop and one wait_flag after it"
+                }
+                false => "",
+            };
+            return found.fact("add", Fact::List(lines)).help(format!("{pair}{round}"));
+        }
         let Some(spots) = self.spots(places, missing) else {
             return barrier(found, "PIPE_ALL", "");
         };
-        let (set, wait) = (flag_text("set", x.0, y.0, id), flag_text("wait", x.0, y.0, id));
         let mut lines = vec![line(&set, "after", spots.set), line(&wait, "before", spots.wait)];
         lines.extend(spots.round.into_iter().flat_map(|op| [line(&set, "before", op), line(&wait, "after", op)]));
         let found = found.fact("add", Fact::List(lines));

@@ -3,6 +3,7 @@
 mod cores;
 mod fixit;
 mod races;
+mod source;
 
 use crate::causes::Found;
 use crate::explore::Core;
@@ -11,6 +12,7 @@ use crate::happens_before::HappensBefore;
 use crate::trace::{Event, Flag, Kind, Trace};
 use fixit::{Ids, Missing, Places};
 use rustc_hash::{FxHashMap, FxHashSet};
+pub(crate) use source::Source;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use tessera_ir::{Func, Module, OpId};
@@ -53,7 +55,7 @@ pub(crate) struct Reporter<'a> {
     pub module: &'a Module,
     pub func: &'a Func,
     pub profile: Profile,
-    text: &'a str,
+    source: Source<'a>,
     /// By rule and pair of program points, or flag: how near, and what to say.
     races: FxHashMap<(OpId, OpId), (usize, Diagnostic, Option<Missing>)>,
     /// The ids of flags on all paths.
@@ -71,12 +73,12 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
-    pub fn new(module: &'a Module, func: &'a Func, profile: Profile, text: &'a str) -> Self {
+    pub fn new(module: &'a Module, func: &'a Func, profile: Profile, source: impl Into<Source<'a>>) -> Self {
         Reporter {
             module,
             func,
             profile,
-            text,
+            source: source.into(),
             races: FxHashMap::default(),
             ids: Ids::default(),
             flags: BTreeMap::new(),
@@ -136,17 +138,19 @@ impl<'a> Reporter<'a> {
         self.func.op(op).span
     }
 
-    fn name(&self, op: OpId) -> &'static str {
-        self.func.op(op).name()
+    fn name(&self, op: OpId) -> &str {
+        match self.source {
+            Source::Calls(calls) => calls.call(op).map_or("a call", |call| &call.name),
+            Source::Text(_) => self.func.op(op).name(),
+        }
     }
 
-    /// `17:5`.
+    /// `17:5`, or `gemm.cpp:17` of a call.
     pub(crate) fn place(&self, op: OpId) -> String {
-        let start = (self.span(op).start as usize).min(self.text.len());
-        let before = self.text.get(..start).unwrap_or_default();
-        let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
-        format!("{line}:{column}")
+        match self.source {
+            Source::Calls(calls) => calls.call(op).map_or_else(String::new, |call| call.place()),
+            Source::Text(text) => source::place(text, self.span(op)),
+        }
     }
 
     /// A finding of a rule that cpu only warns of.
@@ -172,7 +176,8 @@ impl<'a> Reporter<'a> {
     pub fn misused(&mut self, trace: &Trace) -> bool {
         self.ids.note(trace);
         for (op, pipe) in flags::useless(trace, self.profile) {
-            if self.others.insert((op, "barrier-useless")) {
+            // A kernel in C++ is often compiled for several profiles.
+            if !self.source.is_calls() && self.others.insert((op, "barrier-useless")) {
                 let what = format!(
                     "{pipe} finishes its instructions in order on {}, so a barrier of it does nothing",
                     self.profile
@@ -334,7 +339,7 @@ impl<'a> Reporter<'a> {
     fn set_text(&self, what: &str, flag: Option<&Flag>) -> String {
         match flag {
             Some(Flag::Pipes(from, to, id)) => match id.known() {
-                Some(id) => flag_text(what, *from, *to, id),
+                Some(id) => self.source.flag(what, *from, *to, id),
                 None => format!("pto.{what}_flag_dyn[<{}>, <{}>, …]", from.cpp(), to.cpp()),
             },
             Some(Flag::Cores(id)) => format!("pto.sync.{what} of id {}", id.constant),
@@ -369,10 +374,6 @@ fn flag_name(flag: &Flag) -> String {
         Flag::Cores(id) => format!("the cores' flag {}", id.constant),
         Flag::Inner(from, to) => format!("{from} → {to} inside an instruction"),
     }
-}
-
-fn flag_text(what: &str, from: Pipe, to: Pipe, id: i64) -> String {
-    format!("pto.{what}_flag[<{}>, <{}>, <EVENT_ID{id}>]", from.cpp(), to.cpp())
 }
 
 /// A number of iterations in words.

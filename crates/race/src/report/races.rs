@@ -1,7 +1,7 @@
 //! Races in sentences: both instructions, what they share, the edge that is missing, and the lines that would be it.
 
-use super::Reporter;
 use super::fixit::{Missing, waits_back};
+use super::{Reporter, Source};
 use crate::explore::Core;
 use crate::races::{Conflict, Race, Side};
 use crate::trace::{Access, Bytes, Event, Kind, Line, Root, Sets, Trace};
@@ -105,7 +105,7 @@ impl Reporter<'_> {
             let turns = turns[n].iter().map(|(_, i)| Fact::Number(*i as i64)).collect();
             let mut parts = vec![
                 ("at", Fact::Place(self.span(ops[n]))),
-                ("instruction", Fact::Text(names[n].into())),
+                ("instruction", Fact::Text(names[n].to_string())),
                 ("pipe", Fact::Text(pipe.name().into())),
                 ("access", Fact::Text(if access.writes { "writes" } else { "reads" }.into())),
                 ("operand", Fact::Text(self.operand(ops[n], access.role))),
@@ -169,8 +169,20 @@ impl Reporter<'_> {
             _ => [id, id],
         };
         let mode = if from != Core::Cube && to != Core::Cube { " {ffts_mode = 1}" } else { "" };
-        let set = format!("pto.sync.set <{}>, {}{mode}", x.0.cpp(), ids[0]);
-        let wait = format!("pto.sync.wait <{}>, {}", y.0.cpp(), ids[1]);
+        let (set, wait) = match self.source {
+            Source::Text(_) => (
+                format!("pto.sync.set <{}>, {}{mode}", x.0.cpp(), ids[0]),
+                format!("pto.sync.wait <{}>, {}", y.0.cpp(), ids[1]),
+            ),
+            Source::Calls(_) if on_a2a3 => {
+                let config = 1 | (if mode.is_empty() { 2 } else { 1 }) << 4 | ids[0] << 8;
+                (format!("ffts_cross_core_sync({}, {config:#x})", x.0.cpp()), format!("wait_flag_dev({})", ids[1]))
+            }
+            Source::Calls(_) => (
+                format!("set_intra_block({}, {})", x.0.cpp(), ids[0]),
+                format!("wait_intra_block({}, {})", y.0.cpp(), ids[1]),
+            ),
+        };
         let line = |text: &str, side: &'static str, op: OpId| {
             Fact::Parts(vec![("text", Fact::Text(text.into())), (side, Fact::Place(self.span(op)))])
         };
@@ -212,6 +224,9 @@ impl Reporter<'_> {
         if role == Role::Pipe && fifo::part(op).is_some() {
             return "the slot".into();
         }
+        if let Source::Calls(_) = self.source {
+            return if role == Role::Global { "the view".into() } else { role.name().to_string() };
+        }
         let named = value.or_else(|| op.values().next()).map(|v| self.module.names.text(self.func.value(v).name));
         named.map_or_else(|| role.name().to_string(), |name| format!("%{name}"))
     }
@@ -220,6 +235,7 @@ impl Reporter<'_> {
         match root {
             Root::Chip(loc, 0) => loc.memory_name().to_string(),
             Root::Chip(loc, core) => format!("{} of V{core}", loc.memory_name()),
+            Root::Buffer(value) if self.source.is_calls() => self.source.buffer(value),
             Root::Buffer(value) => format!("global memory of %{}", self.module.names.text(self.func.value(value).name)),
             Root::Anywhere => "global memory".into(),
             Root::Tile(value) => format!("the storage of %{}", self.module.names.text(self.func.value(value).name)),

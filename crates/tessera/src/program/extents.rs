@@ -223,8 +223,8 @@ impl<'a> Analysis<'a> for Walk<'a> {
                 self.set_unknown(op);
             }
             Text::Pipe(_) => {
-                // The slots of both directions lie there (isa/structure.md 5, `fifo-gm`).
-                if let Some(view) = view {
+                // The slots of both directions lie there (isa/structure.md 5, `fifo-gm`; isa/today.md 7.2).
+                if let Some(view) = view.or_else(|| self.view(op.operand(Role::SlotView)?.arg)) {
                     let directions = [Dir::C2v, Dir::V2c].into_iter().filter(|dir| fifo::has_dir(op, *dir)).count();
                     let bytes = u128::from(fifo::slot_size(op)) * u128::from(fifo::slots(op)) * directions as u128;
                     self.note(id, &view, until(view.place.at, 0).map(|bits| bits + 8 * bytes), None);

@@ -474,9 +474,8 @@ impl Kernel {
     pub(crate) fn contexts(&self) -> Vec<ValueId> {
         let func = self.func();
         let known = Constants::new(self.module(), func);
-        let is_words = |v: &ValueId| {
-            matches!(self.need(*v), Need::Buffer(elem, None) if matches!(elem, Elem::I64 | Elem::U64))
-        };
+        let is_words =
+            |v: &ValueId| matches!(self.need(*v), Need::Buffer(elem, None) if matches!(elem, Elem::I64 | Elem::U64));
         let candidates = func.args.iter().copied().filter(is_words);
         let is_context = |value: &ValueId| {
             let mut loads = 0;

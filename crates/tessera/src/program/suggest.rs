@@ -9,7 +9,8 @@ use tessera_ir::{Operand, ScalarType, ValueId};
 use tessera_isa::ops::Kind;
 
 /// Numbers that a scalar is tried with, the likeliest first.
-const TRIED: [i64; 10] = [64, 16, 128, 32, 256, 1, 8, 512, 1024, 0];
+const TRIED: [i64; 9] = [64, 16, 128, 32, 256, 1, 8, 512, 1024];
+const PAIRS: [[i64; 2]; 6] = [[16, 64], [16, 32], [16, 128], [8, 64], [64, 16], [32, 16]];
 
 /// A scale of 1.0 as a quantization parameter, for signed 8-bit results and for others (fixpipe.md 1).
 const PARAMETERS: [i128; 2] = [0x4000_3F80_0000, 0x3F80_0000];
@@ -31,6 +32,8 @@ pub struct Suggestion {
     pub fill: Vec<(ValueId, Fill, Option<Vec<u64>>)>,
     /// Why a trial with them stopped, if it did.
     pub stops: Option<Diagnostic>,
+    /// Whether nothing was stored in that trial.
+    is_idle: bool,
 }
 
 impl Kernel {
@@ -62,22 +65,24 @@ impl Kernel {
         // Contexts are filled, and windows have room.
         let given = self.in_windows();
         let memory: Vec<ValueId> = memory.filter(|value| !given.contains(value)).collect();
-        let mut first = None;
+        let (mut first, mut idle) = (None, None);
         let progress = Arc::new(Progress::default());
         for numbers in tried(scalars.len()).take(TRIALS) {
             let set: Vec<(ValueId, Number)> =
                 scalars.iter().zip(numbers).map(|((v, ty), n)| (*v, self.number(*v, *ty, n, parameter))).collect();
             let bindings = Bindings { blocks, limits: LIMITS, progress: Some(progress.clone()), ..Bindings::default() };
             let suggestion = self.trial(Bindings { inputs: bound.to_vec(), ..bindings }, set, &memory, parameter);
-            if suggestion.stops.is_none() {
-                return suggestion;
+            match (&suggestion.stops, suggestion.is_idle) {
+                (None, false) => return suggestion,
+                // Other numbers may make it do something.
+                (None, true) => _ = idle.get_or_insert(suggestion),
+                (Some(_), _) => _ = first.get_or_insert(suggestion),
             }
-            first.get_or_insert(suggestion);
             if scalars.is_empty() || progress.steps.load(Ordering::Relaxed) > STEPS {
                 break;
             }
         }
-        first.unwrap_or_default()
+        idle.or(first).unwrap_or_default()
     }
 
     fn trial(
@@ -118,11 +123,21 @@ impl Kernel {
             }
             fill.push((*value, contents, shape));
         }
+        let mut is_idle = false;
         if stops.is_none() {
-            let error = self.execute(bindings).diagnostics.into_iter().find(Diagnostic::is_error);
-            stops = error.filter(|d| d.rule != "loop");
+            // What a kernel only writes is defined where it stores.
+            let written = self.arguments().into_iter().filter(|a| a.is_written && !a.is_read).map(|a| a.value);
+            let bound: Vec<ValueId> = bindings.inputs.iter().map(|(value, _)| *value).collect();
+            let written: Vec<ValueId> = written.filter(|v| !bound.contains(v)).collect();
+            bindings
+                .outputs
+                .extend(written.iter().filter(|v| matches!(self.need(**v), Need::Buffer(..))).map(|v| (*v, 0)));
+            let outcome = self.execute(bindings);
+            let stores = |v: &ValueId| outcome.buffers.iter().all(|b| b.value != *v || b.is_defined);
+            is_idle = !written.is_empty() && !written.iter().any(stores);
+            stops = outcome.diagnostics.into_iter().find(Diagnostic::is_error).filter(|d| d.rule != "loop");
         }
-        Suggestion { set, fill, stops }
+        Suggestion { set, fill, stops, is_idle }
     }
 
     /// A number for a scalar: a parameter, where it is used as one.
@@ -140,7 +155,7 @@ impl Kernel {
     }
 }
 
-/// Candidate lists of numbers: all equal, then one of them 0 or 1.
+/// Candidate lists of numbers: all equal, two unequal ones in turn, all 0, then one of them 0 or 1.
 fn tried(scalars: usize) -> impl Iterator<Item = Vec<i64>> {
     let alike = TRIED.into_iter().map(move |n| vec![n; scalars]);
     let one_off = move |n: i64| {
@@ -152,7 +167,10 @@ fn tried(scalars: usize) -> impl Iterator<Item = Vec<i64>> {
             })
         })
     };
-    alike.chain(TRIED.into_iter().filter(|n| *n > 1).flat_map(one_off))
+    // Of rows and columns the one is often less than the other.
+    let in_turn = PAIRS.into_iter().map(move |pair| (0..scalars).map(|n| pair[n % 2]).collect());
+    let first = alike.chain(in_turn).chain(std::iter::once(vec![0; scalars]));
+    first.chain(TRIED.into_iter().filter(|n| *n > 1).flat_map(one_off))
 }
 
 fn number(ty: ScalarType, n: i64) -> Number {

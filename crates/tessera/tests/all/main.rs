@@ -10,5 +10,6 @@ mod micro;
 mod printed;
 mod program;
 mod ranks;
+mod strips;
 mod timeline;
 mod unroll;

@@ -38,7 +38,17 @@ fn screaming(name: &str) -> String {
 }
 
 /// The sources of the ABI.
-const SOURCES: [&str; 7] = ["abi.rs", "machine.rs", "calls.rs", "again.rs", "addresses.rs", "matrix.rs", "numbers.rs"];
+const SOURCES: [&str; 9] = [
+    "abi.rs",
+    "machine.rs",
+    "calls.rs",
+    "again.rs",
+    "addresses.rs",
+    "matrix.rs",
+    "numbers.rs",
+    "races.rs",
+    "races/findings.rs",
+];
 
 pub(crate) fn generate(root: &Path, files: &mut Files) {
     let crate_dir = root.join("bindings/cpp");

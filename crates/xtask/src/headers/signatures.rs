@@ -95,17 +95,24 @@ struct Condition {
     Ask ask;
     uint64_t roles;
     uint32_t value;
+    // The role that the first bit of `roles` stands for.
+    uint32_t from = 0;
 };
 ";
 
 /// Adds conditions, those with one question for several operands as one.
 fn conditions(out: &mut Vec<String>, asked: Vec<(&str, Role, u64)>) {
-    let mut merged: BTreeMap<(usize, &str, u64), u64> = BTreeMap::new();
+    // A word has 64 roles, and those from 64 on have a word of their own.
+    let mut merged: BTreeMap<(usize, &str, u64, u64), u64> = BTreeMap::new();
     for (n, (ask, role, value)) in asked.iter().enumerate() {
         let first = asked.iter().position(|a| (a.0, a.2) == (*ask, *value)).unwrap_or(n);
-        *merged.entry((first, ask, *value)).or_default() |= 1 << *role as u64;
+        let role = *role as u64;
+        *merged.entry((first, ask, *value, role / 64 * 64)).or_default() |= 1 << (role % 64);
     }
-    out.extend(merged.into_iter().map(|((_, ask, value), roles)| condition(ask, roles, value)));
+    out.extend(merged.into_iter().map(|((_, ask, value, from), roles)| match from {
+        0 => condition(ask, roles, value),
+        _ => format!("{{Ask::{ask}, {roles:#x}, {value:#x}, {from}}}"),
+    }));
 }
 
 fn condition(ask: &str, roles: u64, value: u64) -> String {
@@ -191,8 +198,7 @@ pub(super) fn table(op: Opcode) -> String {
 }
 
 pub(super) fn signatures() -> String {
-    // Roles that signatures judge have numbers below 64: a mask of them is a word.
-    assert!((Role::ExpZz as usize) < 64 && Elem::ALL.len() <= 32);
+    assert!(Elem::ALL.len() <= 32);
     let mut out = String::from("namespace pto_model {\n\n");
     let forms: Vec<String> = Form::ALL.iter().map(|f| format!("{f:?}")).collect();
     writeln!(out, "enum class Form {{ {} }};", forms.join(", ")).unwrap();

@@ -1,7 +1,7 @@
 // What device code finds around the instructions: pipes, flags, the block that it is, its control words; and where the
 // build is one for the host (__CPU_SIM), the names of the host's runtime (cpp.md 2, 3).
 //
-// Order is the order of calls, so flags and barriers do nothing. Under __CPU_SIM all names are in the global namespace too.
+// Order is the order of calls, so flags and barriers do nothing, but for where order is judged (races.hpp). Under __CPU_SIM all names are in the global namespace too.
 
 #ifndef PTO_INST_HPP
 #include <pto/pto-inst.hpp>
@@ -38,10 +38,6 @@ constexpr event_t EVENT_ID5 = 5;
 constexpr event_t EVENT_ID6 = 6;
 constexpr event_t EVENT_ID7 = 7;
 #endif
-
-inline void set_flag(pipe_t, pipe_t, int) {}
-inline void wait_flag(pipe_t, pipe_t, int) {}
-inline void pipe_barrier(pipe_t) {}
 
 enum dsb_t { DSB_DDR, DSB_ALL, DSB_UB };
 enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE, CACHELINE_OUT };
@@ -193,6 +189,29 @@ inline void set_ctrl(uint64_t value) { cpu_sim::pto_model::Current().ctrl = valu
 constexpr uint64_t sbitset0(uint64_t value, int bit) { return value & ~(uint64_t{1} << bit); }
 constexpr uint64_t sbitset1(uint64_t value, int bit) { return value | uint64_t{1} << bit; }
 inline uint64_t get_task_cookie() { return cpu_sim::pto_model::Current().cookie; }
+
+} // namespace pto_device
+} // namespace pto
+
+#include <pto/common/races.hpp>
+
+namespace pto {
+inline namespace pto_device {
+
+inline void set_flag(pipe_t from, pipe_t to, int id,
+                     const pto_model::SourceLocation &where = pto_model::SourceLocation::Here())
+{
+    pto_model::JudgeOrder(TESSERA_OP_SET_FLAG, "set_flag", where, static_cast<uint32_t>(from), static_cast<uint32_t>(to), id);
+}
+inline void wait_flag(pipe_t from, pipe_t to, int id,
+                      const pto_model::SourceLocation &where = pto_model::SourceLocation::Here())
+{
+    pto_model::JudgeOrder(TESSERA_OP_WAIT_FLAG, "wait_flag", where, static_cast<uint32_t>(from), static_cast<uint32_t>(to), id);
+}
+inline void pipe_barrier(pipe_t pipe, const pto_model::SourceLocation &where = pto_model::SourceLocation::Here())
+{
+    pto_model::JudgeOrder(TESSERA_OP_BARRIER, "pipe_barrier", where, static_cast<uint32_t>(pipe), pto_model::kNoPipe, 0);
+}
 
 } // namespace pto_device
 } // namespace pto

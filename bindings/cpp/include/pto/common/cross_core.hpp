@@ -28,8 +28,6 @@
 namespace pto {
 namespace pto_model {
 
-enum class CoreKind { Cube, Vector, Both };
-
 // Tokens of all blocks: counters by receiver and sender. Core 0 is the cube core, 1 and 2 are the vector cores.
 class Tokens {
 public:
@@ -84,11 +82,22 @@ private:
     std::map<Place, uint32_t> counts_;
 };
 
+// Tells the judge of order of a token; one thread that is both kinds of cores has none.
+inline void JudgeToken(TesseraOp op, const char *name, const SourceLocation &where, CoreKind kind, int pipe, uint32_t id, uint32_t mode)
+{
+    if (kind != CoreKind::Both) {
+        const bool isCube = kind == CoreKind::Cube;
+        const int64_t own = isCube || mode != kNoPipe ? id : id & 15;
+        JudgeOrder(op, name, where, static_cast<uint32_t>(pipe), kNoPipe, own, isCube ? 1 : 2, mode);
+    }
+}
+
 // a2a3: from the cube core to both vector cores, from a vector core to the cube core (mode 2); between the vector cores
 // (mode 1); of all cores of a kind (mode 0). The configuration has the mode from bit 4 and the id from bit 8 on.
-inline void GiveToBlock(CoreKind kind, uint64_t config)
+inline void GiveToBlock(CoreKind kind, int pipe, uint64_t config, const SourceLocation &where)
 {
     const uint32_t mode = config >> 4 & 15, id = config >> 8 & 15;
+    JudgeToken(TESSERA_OP_SYNC_SET, "ffts_cross_core_sync", where, kind, pipe, id, mode);
     if (kind == CoreKind::Both) {
         return;
     }
@@ -107,28 +116,31 @@ inline void GiveToBlock(CoreKind kind, uint64_t config)
     }
 }
 
-inline void TakeInBlock(CoreKind kind, uint32_t id)
+inline void TakeInBlock(CoreKind kind, uint32_t id, const SourceLocation &where)
 {
     if (kind != CoreKind::Both) {
         const uint32_t self = Tokens::Self(kind);
         Tokens::Instance().Take(id, self != 0 ? 1 : get_subblockdim() >= 2 ? 6 : 2, self);
+        JudgeToken(TESSERA_OP_SYNC_WAIT, "wait_flag_dev", where, kind, PIPE_S, id, 2);
     }
 }
 
 // a5: one token to one core; ids from 16 on are the second vector core's.
-inline void GiveToCore(CoreKind kind, uint32_t id)
+inline void GiveToCore(CoreKind kind, int pipe, uint32_t id, const SourceLocation &where)
 {
+    JudgeToken(TESSERA_OP_SET_INTRA_BLOCK, "set_intra_block", where, kind, pipe, id, kNoPipe);
     if (kind != CoreKind::Both) {
         const uint32_t self = Tokens::Self(kind);
         self == 0 ? Tokens::Instance().Give(id & 15, 0, id < 16 ? 1 : 2) : Tokens::Instance().Give(id & 15, self, 0);
     }
 }
 
-inline void TakeFromCore(CoreKind kind, uint32_t id)
+inline void TakeFromCore(CoreKind kind, int pipe, uint32_t id, const SourceLocation &where)
 {
     if (kind != CoreKind::Both) {
         const uint32_t self = Tokens::Self(kind);
         Tokens::Instance().Take(id & 15, self != 0 ? 1 : id < 16 ? 2 : 4, self);
+        JudgeToken(TESSERA_OP_WAIT_INTRA_BLOCK, "wait_intra_block", where, kind, pipe, id, kNoPipe);
     }
 }
 
@@ -136,13 +148,15 @@ inline void TakeFromCore(CoreKind kind, uint32_t id)
 
 inline namespace pto_device {
 
-// Buffer tokens order pipes, and the order of calls is one already.
-template <typename... Arguments>
-inline void get_buf(const Arguments &...)
-{}
-template <typename... Arguments>
-inline void rls_buf(const Arguments &...)
-{}
+// Buffer tokens order pipes, and the order of calls is one already; a judge of order is told of them.
+inline void get_buf(pipe_t pipe, int id, int = 0, const pto_model::SourceLocation &where = pto_model::SourceLocation::Here())
+{
+    pto_model::JudgeOrder(TESSERA_OP_GET_BUF, "get_buf", where, static_cast<uint32_t>(pipe), pto_model::kNoPipe, id);
+}
+inline void rls_buf(pipe_t pipe, int id, int = 0, const pto_model::SourceLocation &where = pto_model::SourceLocation::Here())
+{
+    pto_model::JudgeOrder(TESSERA_OP_RLS_BUF, "rls_buf", where, static_cast<uint32_t>(pipe), pto_model::kNoPipe, id);
+}
 // Where the counters of tokens lie is nothing to the host.
 inline void set_ffts_base_addr(uint64_t) {}
 [[noreturn]] inline void trap() { throw Error("trap", "the program stops itself", ""); }
@@ -151,9 +165,11 @@ inline void set_ffts_base_addr(uint64_t) {}
 } // namespace pto
 
 // Macros, because a call tells its core by what is defined where it stands.
-#define ffts_cross_core_sync(pipe, config) pto::pto_model::GiveToBlock(PTO_CORE_HERE, static_cast<uint64_t>(config))
-#define wait_flag_dev(id) pto::pto_model::TakeInBlock(PTO_CORE_HERE, static_cast<uint32_t>(id))
-#define set_intra_block(pipe, id) pto::pto_model::GiveToCore(PTO_CORE_HERE, static_cast<uint32_t>(id))
-#define wait_intra_block(pipe, id) pto::pto_model::TakeFromCore(PTO_CORE_HERE, static_cast<uint32_t>(id))
+#define PTO_CALLED_HERE pto::pto_model::SourceLocation::Here()
+#define ffts_cross_core_sync(pipe, config)                                                                               \
+    pto::pto_model::GiveToBlock(PTO_CORE_HERE, pipe, static_cast<uint64_t>(config), PTO_CALLED_HERE)
+#define wait_flag_dev(id) pto::pto_model::TakeInBlock(PTO_CORE_HERE, static_cast<uint32_t>(id), PTO_CALLED_HERE)
+#define set_intra_block(pipe, id) pto::pto_model::GiveToCore(PTO_CORE_HERE, pipe, static_cast<uint32_t>(id), PTO_CALLED_HERE)
+#define wait_intra_block(pipe, id) pto::pto_model::TakeFromCore(PTO_CORE_HERE, pipe, static_cast<uint32_t>(id), PTO_CALLED_HERE)
 
 #endif

@@ -13,20 +13,34 @@
 
 namespace pto {
 
-// What every intrinsic returns, and takes as trailing operands to wait for.
+// What every intrinsic returns, and takes as trailing operands to wait for. What the call itself returns is known to be done only
+// where everything is; an Event knows its instruction.
 struct RecordEvent {
-    void Wait() const {}
+    void Wait() const { pto_model::JudgeOrder(TESSERA_OP_BARRIER, "Wait", pto_model::SourceLocation{}, PIPE_ALL, pto_model::kNoPipe, 0); }
+    void Await() const { Wait(); }
 };
 
 // The event between two instructions.
 template <Op Src, Op Dst, bool AutoToken = true, event_t Id = 0>
 struct Event : RecordEvent {
     Event() = default;
-    Event(RecordEvent) {}
-    Event &operator=(RecordEvent) { return *this; }
+    Event(RecordEvent) { Record(); }
+    Event &operator=(RecordEvent) { return Record(); }
 
     Event &Init() { return *this; }
-    Event &Record() { return *this; }
+    Event &Record() { return Judge(0), *this; }
+    void Wait() const { Judge(2); }
+    // The next instruction waits.
+    void Await() const { Judge(1); }
+
+private:
+    void Judge(uint32_t what) const
+    {
+        if (pto_model::IsJudged()) {
+            pto_model::JudgedAt("Event", pto_model::SourceLocation{});
+            tessera_races_event(reinterpret_cast<uintptr_t>(this), what);
+        }
+    }
 };
 
 namespace pto_model {
@@ -47,11 +61,15 @@ inline constexpr bool all_events_v = (is_event<Ts>::value && ...);
 
 // Waits for events, for the instructions of a kind, or for everything.
 template <typename... WaitEvents>
-inline std::enable_if_t<(pto_model::IsEvent<WaitEvents> && ...)> TSYNC(const WaitEvents &...)
-{}
+inline std::enable_if_t<(pto_model::IsEvent<WaitEvents> && ...)> TSYNC(const WaitEvents &...events)
+{
+    (events.Wait(), ...);
+}
 template <Op>
-inline void TSYNC()
-{}
+inline void TSYNC(const pto_model::SourceLocation &where = pto_model::SourceLocation::Here())
+{
+    pto_model::JudgeOrder(TESSERA_OP_BARRIER, "TSYNC", where, PIPE_ALL, pto_model::kNoPipe, 0);
+}
 
 enum class SyncAllMode : uint32_t { Hard, Soft };
 enum class SyncCoreType : uint32_t { AIVOnly, AICOnly, Mix };

@@ -37,6 +37,17 @@ private:
     }
 };
 
+// Whether findings are written to a file, one object of JSON a line; `tessera sanitize` asks for it.
+inline bool KeepsFindings()
+{
+    static const bool keeps = [] {
+        const char *path = std::getenv("TESSERA_FINDINGS");
+        return path != nullptr && *path != '\0';
+    }();
+    return keeps;
+}
+inline void KeepFinding(const Error &error, bool isError);
+
 inline Failures &AllFailures()
 {
     static Failures failures;
@@ -54,9 +65,19 @@ inline void Print(const Error &error)
     }
 }
 
+// What is still to be told when the process ends.
+inline void (*&ToldAtEnd())()
+{
+    static void (*function)() = nullptr;
+    return function;
+}
+
 // Ends the process without destructors, which other threads may still need.
 [[noreturn]] inline void EndWithError()
 {
+    if (ToldAtEnd() != nullptr) {
+        ToldAtEnd()();
+    }
     std::fflush(nullptr);
     std::_Exit(1);
 }
@@ -98,6 +119,9 @@ inline void Fail(const Error &error)
     }
     Failures &failures = AllFailures();
     failures.count.fetch_add(1);
+    if (KeepsFindings()) {
+        KeepFinding(error, true);
+    }
     switch (failures.mode.load()) {
         case ErrorMode::Throw:
 #if defined(__cpp_exceptions)

@@ -29,6 +29,25 @@ public:
           lane_(isGiven_ ? static_cast<uint32_t>(lane) : get_subblockid())
     {}
 
+    // Tells the judge of order of a push (0), a pop (1), a free (2) or a slot to fill (3); a view of a slot is no tile.
+    void Judge(uint32_t part, const TesseraTile *tile) const
+    {
+        if (!IsJudged()) {
+            return;
+        }
+        JudgedAt(nullptr, SourceLocation{});
+        TesseraFifo fifo{};
+        fifo.key = reinterpret_cast<uintptr_t>(&state_);
+        fifo.to_vector = toVector_;
+        fifo.split = pto_model::SplitsRows(Split) ? 1 : pto_model::SplitsCols(Split) ? 2 : 0;
+        fifo.both = toVector_ ? IsShared() : Split != TILE_NO_SPLIT && get_subblockdim() >= 2;
+        fifo.slots = kSlots;
+        fifo.slot_size = Pipe::RingFiFo::SLOT_SIZE;
+        fifo.base = toVector_ ? pipe_.fifo.c2vBuf : pipe_.fifo.v2cBuf;
+        fifo.global = Pipe::is_global || GetProfile() == Profile::A2A3 ? pipe_.GlobalSlots(toVector_) : nullptr;
+        tessera_races_move(CurrentMachine()->handle(), &fifo, part, tile);
+    }
+
     uint32_t lane() const { return lane_ & 1; }
     // A vector core other than the first has no part in what is not split; on a2a3 both receive it (isa/structure.md 6).
     bool IsIdle() const
@@ -218,6 +237,7 @@ inline void PushTo(Pipe &pipe, TileT &tile, bool toVector, int32_t subBlock)
     const auto &machine = CurrentMachine();
     TesseraTile described;
     if (Access::Describe(tile, described) && machine->Done(tessera_host_store(machine->handle(), &view, &described, 0))) {
+        end.Judge(0, &described);
         end.Record(allRows, allCols);
     }
 }
@@ -293,6 +313,7 @@ inline void Pop(Pipe &pipe, TileT &tile, int32_t subBlock)
     TesseraTile described;
     if (Access::Describe(tile, described)) {
         machine->Done(tessera_host_load(machine->handle(), &described, &view));
+        end.Judge(1, &described);
     }
 }
 
@@ -318,20 +339,23 @@ inline void BindView(GlobalT &view, char *bytes)
 
 // Pushes the tile's valid region; waits for a free slot.
 template <typename Pipe, typename TileT, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPUSH(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPUSH(Pipe &pipe, TileT &tile, int32_t subBlock = -1, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TPUSH", where);
     pto_detail::Push<Pipe, Split>(pipe, tile, subBlock);
 }
 template <typename TileT, typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPUSH(TileT &tile, Pipe &pipe)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPUSH(TileT &tile, Pipe &pipe, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TPUSH", where);
     pto_detail::Push<Pipe, Split>(pipe, tile, -1);
 }
 
 // The same, converted or quantized on the way by what SET_QUANT_SCALAR or SET_QUANT_VECTOR left.
 template <typename Pipe, typename TileT, typename Params>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsFixpipe<Params>> TPUSH(Pipe &pipe, TileT &tile)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsFixpipe<Params>> TPUSH(Pipe &pipe, TileT &tile, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TPUSH", where);
     constexpr QuantMode_t mode = Params::quantMode;
     constexpr ReluPreMode relu = Params::reluMode;
     constexpr pto_model::QuantKind kind = pto_model::KindOf(mode);
@@ -354,66 +378,76 @@ PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsFixpipe<Para
 
 // What was stored into an allocated slot is there.
 template <typename Pipe, typename GlobalT, TileSplitAxis Split>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TPUSH(Pipe &pipe, GlobalT &view)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TPUSH(Pipe &pipe, GlobalT &view, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TPUSH", where);
     pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
     if (!end.IsIdle()) {
+        end.Judge(0, nullptr);
         end.Record(view.GetShape(3), view.GetShape(4));
     }
 }
 
 // A slot to store into, as a view.
 template <typename Pipe, typename GlobalT, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TALLOC(Pipe &pipe, GlobalT &view)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TALLOC(Pipe &pipe, GlobalT &view, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TALLOC", where);
     pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
     if (end.IsIdle()) {
         return;
     }
     const int64_t slot = end.Allocate();
     if (slot >= 0) {
+        end.Judge(3, nullptr);
         pto_detail::BindView(view, end.Bytes(slot, pipe.prod.entryOffset));
     }
 }
 
 // Pops into the tile, where it lies; waits for a filled slot.
 template <typename Pipe, typename TileT, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPOP(Pipe &pipe, TileT &tile, int32_t subBlock = -1)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPOP(Pipe &pipe, TileT &tile, int32_t subBlock = -1, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TPOP", where);
     pto_detail::Pop<Pipe, Split>(pipe, tile, subBlock);
 }
 template <typename TileT, typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPOP(TileT &tile, Pipe &pipe)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsTile<TileT>> TPOP(TileT &tile, Pipe &pipe, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TPOP", where);
     pto_detail::Pop<Pipe, Split>(pipe, tile, -1);
 }
 // Pops as a view of the slot.
 template <typename Pipe, typename GlobalT, TileSplitAxis Split>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TPOP(Pipe &pipe, GlobalT &view)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TPOP(Pipe &pipe, GlobalT &view, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TPOP", where);
     pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v);
     if (end.IsIdle() && !end.IsShared()) {
         return;
     }
     const int64_t slot = end.Take();
     if (slot >= 0) {
+        end.Judge(1, nullptr);
         pto_detail::BindView(view, end.Bytes(slot, pipe.cons.entryOffset));
     }
 }
 
 // Frees the oldest popped slot.
 template <typename Pipe, TileSplitAxis Split = TILE_NO_SPLIT>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe>> TFREE(Pipe &pipe)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe>> TFREE(Pipe &pipe, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TFREE", where);
     pto_detail::PipeEnd<Pipe, Split> end(pipe, Pipe::is_c2v && (!Pipe::is_v2c || pipe.cons.toVector));
     if (!end.IsIdle() || end.IsShared()) {
+        end.Judge(2, nullptr);
         end.Free();
     }
 }
 template <typename Pipe, typename GlobalT, TileSplitAxis Split>
-PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TFREE(Pipe &pipe, GlobalT &)
+PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT>> TFREE(Pipe &pipe, GlobalT &, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
-    TFREE<Pipe, Split>(pipe);
+    TFREE<Pipe, Split>(pipe, where);
 }
 
 } // namespace PTO_PROFILE_NAMESPACE

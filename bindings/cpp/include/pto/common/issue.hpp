@@ -174,6 +174,7 @@ public:
     bool Get(void *value, std::size_t size)
     {
         const Described described(*this);
+        Judge();
         return ok_ && machine_.Done(tessera_get(machine_.handle(), &described.inst, value, size));
     }
     RecordEvent Issue()
@@ -188,10 +189,18 @@ private:
         key_[0] = static_cast<uint64_t>(op_) << 32 | static_cast<uint32_t>(form_);
         key_[1] = static_cast<uint64_t>(view != nullptr) << 24 | tileCount_ << 16 | scalarCount_ << 8 | attrCount_;
         void *data = view == nullptr ? nullptr : view->data;
+        Judge();
         if (ok_ && !hasConv_ && tessera_reissue(machine_.handle(), key_, keyCount_, data) == TESSERA_STATUS_OK) {
             return true;
         }
         return ok_ && Anew(view);
+    }
+    // Where order is judged the library knows the place of the call.
+    static void Judge()
+    {
+        if (IsJudged()) {
+            JudgedAt(nullptr, SourceLocation{});
+        }
     }
     bool Anew(const TesseraView *view) const
     {
@@ -298,9 +307,17 @@ private:
     {                                                                                                                    \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                                    \
     }                                                                                                                    \
-    template <PTO_LIST types, typename WaitEvent, typename... WaitEvents>                                                \
-    PTO_INST pto_detail::Returns<exists, WaitEvent, WaitEvents...> name(PTO_LIST parameters, WaitEvent &, WaitEvents &...) \
+    template <PTO_LIST types, typename WaitEvent>                                                                        \
+    PTO_INST pto_detail::Returns<exists, WaitEvent> name(PTO_LIST parameters, WaitEvent &event,                          \
+                                                         const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here()) \
     {                                                                                                                    \
+        return event.Await(), name##_IMPL<PTO_LIST given>(PTO_LIST arguments, where), RecordEvent{};                     \
+    }                                                                                                                    \
+    template <PTO_LIST types, typename WaitEvent, typename Second, typename... WaitEvents>                               \
+    PTO_INST pto_detail::Returns<exists, WaitEvent, Second, WaitEvents...> name(PTO_LIST parameters, WaitEvent &event,   \
+                                                                                Second &second, WaitEvents &...events)   \
+    {                                                                                                                    \
+        event.Await(), second.Await(), (events.Await(), ...);                                                            \
         return name##_IMPL<PTO_LIST given>(PTO_LIST arguments, pto_detail::SourceLocation{}), RecordEvent{};             \
     }
 #define PTO_INTRINSIC(name, types, given, exists, parameters, arguments, ...)                                            \

@@ -3,6 +3,7 @@
 #ifndef PTO_COMMON_MACHINE_HPP
 #define PTO_COMMON_MACHINE_HPP
 
+#include <pto/common/cpu_stub.hpp>
 #include <pto/common/error.hpp>
 #include <pto/common/profile.hpp>
 #include <pto/common/type.hpp>
@@ -37,6 +38,7 @@ public:
     // Begins anew on a profile; memories stay where they are, and automatic storage of before is gone.
     void Restart(Profile profile)
     {
+        EndJudgedKernel();
         if (Done(tessera_machine_reset(handle_, static_cast<uint32_t>(profile)))) {
             profile_ = profile;
             ++age_;
@@ -63,7 +65,7 @@ public:
     // Reports what the last call found; says whether it did its work.
     bool Done(TesseraStatus status) const
     {
-        if (status == TESSERA_STATUS_OK && !CurrentWarningHandler()) {
+        if (status == TESSERA_STATUS_OK && !CurrentWarningHandler() && !KeepsFindings()) {
             return true;
         }
         return Report(status);
@@ -86,7 +88,10 @@ private:
                 text = found.text;
                 break;
             }
-            if (status == TESSERA_STATUS_OK) {
+            if (status == TESSERA_STATUS_OK && KeepsFindings()) {
+                KeepFinding(Error(found.rule, found.message, found.text), false);
+            }
+            if (status == TESSERA_STATUS_OK && CurrentWarningHandler()) {
                 CurrentWarningHandler()(Error(found.rule, found.message, found.text));
             }
         }

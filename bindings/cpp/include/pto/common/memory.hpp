@@ -64,9 +64,10 @@ inline RecordEvent Assign(TileT &tile, uint64_t address)
 
 // Manual mode: the tile or conv tile lies at this byte address of its memory from here on. Moves no data.
 template <typename TileT, typename Address>
-PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && std::is_integral_v<Address>, RecordEvent> TASSIGN(TileT &tile,
-                                                                                                     Address address)
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && std::is_integral_v<Address>, RecordEvent> TASSIGN(TileT &tile, Address address,
+    const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TASSIGN", where);
     if (std::is_signed_v<Address> && address < Address{}) {
         pto_detail::Fail("tassign-range", "the address " + std::to_string(static_cast<int64_t>(address)) +
                                           " is negative: addresses start at 0");
@@ -76,24 +77,28 @@ PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && std::is_integral_v<Addres
 }
 
 template <uint64_t address, typename TileT>
-PTO_INST RecordEvent TASSIGN(TileT &tile)
+PTO_INST RecordEvent TASSIGN(TileT &tile, const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TASSIGN", where);
     static_assert(address % 32 == 0, "tassign-align: a tile's address is a multiple of 32");
     return pto_detail::Assign(tile, address);
 }
 
 // The tile lies at a pointer: that of another tile's data(), or to memory of the program's own.
 template <typename TileT, typename T>
-PTO_INST std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TASSIGN(TileT &tile, T *data)
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TASSIGN(TileT &tile, T *data,
+    const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TASSIGN", where);
     return pto_detail::AssignPointer(tile, data);
 }
 
 // The tile lies where another one does.
 template <typename TileT, typename OtherT>
-PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && pto_detail::IsTile<OtherT>, RecordEvent> TASSIGN(TileT &tile,
-                                                                                                const OtherT &other)
+PTO_INST std::enable_if_t<pto_detail::IsTile<TileT> && pto_detail::IsTile<OtherT>, RecordEvent> TASSIGN(TileT &tile, const OtherT &other,
+    const pto_detail::SourceLocation &where = pto_detail::SourceLocation::Here())
 {
+    const pto_detail::Run run("TASSIGN", where);
     PTO_STATIC_RULE(TileT::Loc == OtherT::Loc, "tassign-range: both tiles are in one memory");
     if (TileT::Loc != OtherT::Loc) {
         pto_detail::Fail("tassign-range", "the two tiles are in different memories: give both one location");

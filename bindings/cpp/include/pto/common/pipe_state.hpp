@@ -148,6 +148,15 @@ public:
         All().clear();
     }
 
+    // Are the slots in global memory on every profile?
+    static constexpr bool is_global = Direction_ == DIR_C2V_GM || Direction_ == DIR_V2C_GM || Direction_ == DIR_BOTH_GM;
+    // The first slot in the program's memory, if slots lie there.
+    const void *GlobalSlots(bool toVector) const
+    {
+        const std::size_t before = is_both && !toVector ? SlotNum : 0;
+        return fifo.gmSlots == nullptr ? nullptr : static_cast<const char *>(fifo.gmSlots) + before * SlotSize;
+    }
+
     // The bytes of a slot: in the program's memory, V2C behind C2V where there are both, or in the pipe.
     char *Slot(bool toVector, SharedState &state, uint32_t slot) const
     {

@@ -51,7 +51,7 @@ constexpr bool Holds(const Condition &condition, const Judged (&tiles)[kTiles], 
     const bool compares = condition.ask == Ask::SameLayout || condition.ask == Ask::SameElem ||
                           condition.ask == Ask::SameSize;
     for (const Judged &judged : tiles) {
-        const bool asked = condition.roles == 0 || Has(condition.roles, judged.role);
+        const bool asked = condition.roles == 0 || (judged.role - condition.from < 64 && Has(condition.roles, judged.role - condition.from));
         if (asked && !(compares && other == nullptr) &&
             !Holds(condition, judged.tile, other == nullptr ? judged.tile : other->tile, profile)) {
             return false;

@@ -55,7 +55,7 @@ impl Job<'_> {
                 _ => format!(" in block {}", printed.block),
             };
             let text = match &printed.what {
-                PrintedValue::Tile(value, data) => show_tile(self.kernel.name(*value), &block, data),
+                PrintedValue::Tile(value, data) => show_tile(self.kernel.name(*value), &block, data, printed.format),
                 PrintedValue::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
             };
             self.shown(session).write_all(text.as_bytes())?;
@@ -118,7 +118,7 @@ impl Job<'_> {
         for bound in &args.dump {
             if let Some(data) = self.tile(outcome, bound) {
                 let core = if bound.core1 { "@1" } else { "" };
-                self.shown(session).write_all(show_tile(&bound.name, core, data).as_bytes())?;
+                self.shown(session).write_all(show_tile(&bound.name, core, data, None).as_bytes())?;
             }
         }
         if self.shows_outputs() {
@@ -136,10 +136,10 @@ impl Job<'_> {
     fn show(&self, outcome: &Outcome, shapes: &Shapes, value: ValueId) -> String {
         let name = self.kernel.name(value);
         if let Some(data) = tile(outcome, value, false) {
-            return show_tile(name, "", data);
+            return show_tile(name, "", data, None);
         }
         let Some((elem, shape, bytes)) = self.kernel.contents(outcome, shapes, value, 0) else { return String::new() };
-        let values = Values { elem, shape: &shape, bytes, defined: &[] };
+        let values = Values { elem, shape: &shape, bytes, defined: &[], format: None };
         format!("%{name}: {elem} {}\n{}", npy::shape_text(&shape), values.table())
     }
 }

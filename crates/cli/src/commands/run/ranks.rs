@@ -14,9 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tessera::case::Expected;
 use tessera::npy::{self, Array};
-use tessera::program::{
-    Content, From, InputError, Inputs, PrintedValue, Ranks, RanksOutcome, Shapes, outcome_of,
-};
+use tessera::program::{Content, From, InputError, Inputs, PrintedValue, Ranks, RanksOutcome, Shapes, outcome_of};
 use tessera::{Diagnostic, Error, Kernel};
 
 /// A file for one rank, or for all.
@@ -97,7 +95,10 @@ fn entries(args: &Args, count: u32) -> Result<Vec<Option<String>>, Failure> {
                 entries[rank as usize] = Some(name.trim_start_matches('@').to_string());
             }
             Some((Ok(rank), _)) => {
-                return Err(Failure::usage(format!("--entry {text}: there is no rank {rank}, ranks are 0 to {}", count - 1)));
+                return Err(Failure::usage(format!(
+                    "--entry {text}: there is no rank {rank}, ranks are 0 to {}",
+                    count - 1
+                )));
             }
             Some((Err(_), _)) => {
                 return Err(Failure::usage(format!("--entry {text}: '{part}' is not RANK:FUNCTION, such as 1:recv")));
@@ -215,7 +216,8 @@ impl Job<'_> {
                 };
                 let from = |array: Array| if is_cast { From::Cast(array) } else { From::Array(array) };
                 if bound.of == Of::Stack {
-                    let parts = unstacked(array, self.count).map_err(|what| Stop::binding(format!("{label}: {what}")))?;
+                    let parts =
+                        unstacked(array, self.count).map_err(|what| Stop::binding(format!("{label}: {what}")))?;
                     for (rank, part) in parts.into_iter().enumerate() {
                         give(all.entry(rank).or_default(), &name, label.clone(), from(part));
                     }
@@ -352,7 +354,10 @@ impl Job<'_> {
             return Err(Failure::usage("--format json writes to standard output, and so does `-`"));
         }
         if let Some(bound) = self.args.raw_out.first() {
-            return Err(Failure::usage(format!("--raw-out {}: tiles of several ranks are written with --out", bound.name)));
+            return Err(Failure::usage(format!(
+                "--raw-out {}: tiles of several ranks are written with --out",
+                bound.name
+            )));
         }
         output::check(session, &paths)
     }
@@ -371,7 +376,7 @@ impl Job<'_> {
                 let block = if self.args.blocks > 1 { format!(" in block {}", printed.block) } else { String::new() };
                 let text = match &printed.what {
                     PrintedValue::Tile(value, data) => {
-                        show_tile(kernel.name(*value), &format!("@{rank}{block}"), data)
+                        show_tile(kernel.name(*value), &format!("@{rank}{block}"), data, printed.format)
                     }
                     PrintedValue::Text(text) => format!("rank {rank}: {}\n", text.trim_end_matches('\n')),
                 };
@@ -410,7 +415,8 @@ impl Job<'_> {
             files.extend(made.map(|array| (file, array.into_file())));
         }
         if let Some(file) = &self.args.trace {
-            let lines = outcomes.iter().enumerate().map(|(rank, o)| trace::lines_of(&self.loaded.source, o, Some(rank)));
+            let lines =
+                outcomes.iter().enumerate().map(|(rank, o)| trace::lines_of(&self.loaded.source, o, Some(rank)));
             files.push((file.clone(), lines.collect::<String>().into_bytes()));
         }
         output::write(session, &files)?;
@@ -419,7 +425,7 @@ impl Job<'_> {
                 let value = kernels.get(rank).and_then(|kernel| kernel.find(bound.bare()));
                 let tile = value.and_then(|v| outcomes[rank].tiles.iter().find(|t| t.value == v));
                 if let Some(tile) = tile {
-                    let text = show_tile(bound.bare(), &format!("@{rank}"), &tile.data);
+                    let text = show_tile(bound.bare(), &format!("@{rank}"), &tile.data, None);
                     self.shown(session).write_all(text.as_bytes())?;
                 }
             }
@@ -429,7 +435,7 @@ impl Job<'_> {
                 for value in kernel.outputs() {
                     let contents = kernel.contents(&outcomes[rank], &shapes[rank], value, 0);
                     let Some((elem, shape, bytes)) = contents else { continue };
-                    let values = Values { elem, shape: &shape, bytes, defined: &[] };
+                    let values = Values { elem, shape: &shape, bytes, defined: &[], format: None };
                     let (name, dims) = (kernel.name(value), npy::shape_text(&shape));
                     write!(session.stdout, "%{name} of rank {rank}: {elem} {dims}\n{}", values.table())?;
                 }
