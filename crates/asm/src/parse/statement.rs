@@ -266,12 +266,10 @@ impl Parser<'_> {
                 }
             }
             // The names without prefix are those of older versions (isa/comm.md 1).
-            Pto::Other(name) if self.at(Tok::LParen) && between_ranks(name).is_some() => {
-                match between_ranks(name) {
-                    Some(op) => self.special(results, op, form),
-                    None => Ok(()),
-                }
-            }
+            Pto::Other(name) if self.at(Tok::LParen) && between_ranks(name).is_some() => match between_ranks(name) {
+                Some(op) => self.special(results, op, form),
+                None => Ok(()),
+            },
             Pto::Other(name)
                 if self.at_opaque()
                     || self.at(Tok::Word) && self.second().kind == Tok::Equal

@@ -24,7 +24,8 @@ struct Example {
 impl Example {
     fn new(name: &str) -> Example {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let dir = std::env::temp_dir().join(format!("tessera-example-{}-{}", name.replace('/', "-"), std::process::id()));
+        let dir =
+            std::env::temp_dir().join(format!("tessera-example-{}-{}", name.replace('/', "-"), std::process::id()));
         fs::create_dir_all(dir.join(format!("examples/{name}")).parent().unwrap()).unwrap();
         let text = fs::read_to_string(root.join(format!("examples/{name}.pto"))).unwrap();
         fs::write(dir.join(format!("examples/{name}.pto")), &text).unwrap();

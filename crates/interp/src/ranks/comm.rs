@@ -233,7 +233,8 @@ impl Exec<'_> {
         };
         let is_true = self.is_signalled(&wanted);
         let is_test = op.comm == Comm::Test;
-        if !is_true && !(is_test && self.signals.asked == Some(at)) {
+        let is_asked_again = is_test && self.signals.asked == Some(at);
+        if !is_true && !is_asked_again {
             self.signals.wanted = Some(Box::new(wanted));
             self.signals.asked = is_test.then_some(at);
             return Err(self.wait(at, if is_test { Wait::Test } else { Wait::Signal }));

@@ -342,7 +342,7 @@ impl<'a> World<'a> {
                 if let Some(failure) = left.failure.filter(|_| result.is_ok()) {
                     outcome.diagnostics.push(*failure);
                     outcome.ranks.clear();
-            return Ok(outcome);
+                    return Ok(outcome);
                 }
             }
             outcome.ranks.push(output);

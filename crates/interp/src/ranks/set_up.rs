@@ -16,8 +16,11 @@ const ALIGN: u64 = 64;
 /// The words of a context: a workspace, the rank, the bytes, and twice the starts of the windows.
 const CONTEXT_WORDS: usize = 4 + 2 * MAX_RANKS;
 
+/// The address space, by rank the arguments in it, and the memories.
+type Regions = (AddressSpace, Vec<Vec<ArgBuffer>>, Vec<Memory>);
+
 /// The regions of all ranks, the arguments of each rank in them, and their memories.
-pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer>>, Vec<Memory>), Failure> {
+pub fn regions(ranks: &mut Ranks<'_>) -> Result<Regions, Failure> {
     let count = ranks.runs.len();
     if count == 0 || count > MAX_RANKS {
         let what = format!("{count} ranks are asked for, and there may be 1 to {MAX_RANKS}");
@@ -139,7 +142,7 @@ fn same_windows(ranks: &Ranks<'_>, space: &AddressSpace) -> Result<(), Failure> 
                 let what = format!("a window has {a} arguments on rank 0, and {b} on rank {rank}");
                 return Err(failure("comm-window", what, "name arguments that every rank has"));
             }
-            for (a, b) in first.parts.iter().zip(&other.parts).filter(|(a, b)| a.len != b.len) {
+            if let Some((a, b)) = first.parts.iter().zip(&other.parts).find(|(a, b)| a.len != b.len) {
                 let what = format!(
                     "%{} has {} bytes on rank 0, and %{} has {} on rank {rank}: a window is alike on all ranks",
                     a.name, a.len, b.name, b.len

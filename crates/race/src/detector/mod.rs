@@ -24,8 +24,8 @@ pub use calls::{CallDetector, CallFifo, CallFinding, CallSite, Called};
 pub use report::{BlockFindings, report};
 pub use shadow_memory::{AccessKind, Space};
 pub use shared_log::SharedLog;
-pub use vector_clock::LANES;
 pub use source_map::KernelText;
+pub use vector_clock::LANES;
 
 use crate::explore::Core;
 use crate::fifo_slots::SlotPlace;
@@ -57,6 +57,9 @@ pub const THREE: usize = 3 * vector_clock::LANES;
 
 /// More events than this are not kept for later.
 const MAX_PENDING: usize = 1 << 18;
+
+/// A range of bytes of a memory, and what is done with it.
+pub type TouchedBytes = (Space, u64, u64, AccessKind);
 
 /// The loops around something, with their rounds.
 pub type Turn<'a> = &'a [(OpId, u64)];
@@ -436,12 +439,7 @@ impl<const W: usize> Detector<W> {
     }
 
     /// A transfer between ranks: the bytes of each of its phases, one after the other (isa/today.md 8.1).
-    pub fn transferred(
-        &mut self,
-        process: usize,
-        (op, turns): (OpId, Turn<'_>),
-        phases: &[(Pipe, Vec<(Space, u64, u64, AccessKind)>)],
-    ) {
+    pub fn transferred(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), phases: &[(Pipe, Vec<TouchedBytes>)]) {
         if W == FLAGS {
             return;
         }
@@ -472,13 +470,7 @@ impl<const W: usize> Detector<W> {
     }
 
     /// A copy starts that runs on, with a number in its process.
-    pub fn started(
-        &mut self,
-        process: usize,
-        at: (OpId, Turn<'_>),
-        bytes: &[(Space, u64, u64, AccessKind)],
-        copy: u64,
-    ) {
+    pub fn started(&mut self, process: usize, at: (OpId, Turn<'_>), bytes: &[TouchedBytes], copy: u64) {
         let stamp = shared_log::Stamp {
             process: process as u8,
             lane: 0,
@@ -515,7 +507,7 @@ impl<const W: usize> Detector<W> {
         &mut self,
         process: usize,
         at: (OpId, Turn<'_>),
-        lines: Option<(u32, Arc<[(i64, i64)]>)>,
+        lines: Option<shared_log::RegionBytes>,
         is_fence: bool,
     ) {
         let now = self.now;
@@ -785,8 +777,9 @@ impl<const W: usize> Detector<W> {
 }
 
 /// Accesses of the same memory in the same way as one.
-fn grouped(bytes: &[(Space, u64, u64, AccessKind)]) -> Vec<Access> {
-    let mut accesses: Vec<(Space, AccessKind, Vec<(i64, i64)>)> = Vec::new();
+fn grouped(bytes: &[TouchedBytes]) -> Vec<Access> {
+    type Ranged = (Space, AccessKind, Vec<(i64, i64)>);
+    let mut accesses: Vec<Ranged> = Vec::new();
     for (space, from, to, way) in bytes {
         let range = (*from as i64, *to as i64);
         match accesses.iter_mut().find(|access| (access.0, access.1) == (*space, *way)) {
@@ -794,7 +787,7 @@ fn grouped(bytes: &[(Space, u64, u64, AccessKind)]) -> Vec<Access> {
             None => accesses.push((*space, *way, vec![range])),
         }
     }
-    let access = |(space, way, mut ranges): (Space, AccessKind, Vec<(i64, i64)>)| {
+    let access = |(space, way, mut ranges): Ranged| {
         ranges.sort_unstable();
         let role = if matches!(space, Space::Shared(_)) { Role::Global } else { Role::Ping };
         let first = ranges.first().map_or(0, |range| range.0);

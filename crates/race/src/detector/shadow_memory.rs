@@ -7,8 +7,8 @@
 use super::access_history::{Entry, HistoryUpdate, Touching, meet};
 use super::cells::{CellId, Cells, Shadow};
 use super::event::{Done, Iterations, Point};
-use super::shared_log::{SharedAccess, SharedLog};
 use super::reported_pairs::Pairs;
+use super::shared_log::{SharedAccess, SharedLog};
 use super::vector_clock::{Clock, LANES, Lane};
 use crate::footprint::Ranges;
 use crate::races::Conflict;

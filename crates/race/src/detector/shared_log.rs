@@ -12,6 +12,9 @@ use tessera_ir::OpId;
 use tessera_isa::inst::WaitCmp;
 use tessera_isa::ops::Pipe;
 
+/// Bytes of a region.
+pub type RegionBytes = (u32, Arc<[(i64, i64)]>);
+
 /// An event of a process: where it is in its block's order.
 #[derive(Clone, Debug)]
 pub struct Stamp {
@@ -80,7 +83,7 @@ pub struct Signal {
 pub struct CacheAct {
     pub at: Stamp,
     /// The lines that are written back and forgotten, by region; none is all of them.
-    pub lines: Option<(u32, Arc<[(i64, i64)]>)>,
+    pub lines: Option<RegionBytes>,
     pub is_fence: bool,
 }
 
@@ -110,7 +113,7 @@ pub(super) enum Told {
     Signal(SmallVec<[Word; 1]>, SignalAct, u64),
     Start(Vec<SharedAccess>),
     Done(Vec<u64>),
-    Cache(Option<(u32, Arc<[(i64, i64)]>)>, bool, u64),
+    Cache(Option<RegionBytes>, bool, u64),
 }
 
 impl SharedLog {

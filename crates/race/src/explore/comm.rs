@@ -61,7 +61,15 @@ impl<'a> PathWalk<'a> {
             let ranges: Ranges = [(0, bytes.unwrap_or(i64::MAX / 16))].into();
             let (writes, exact) = (is_written(operand.role), bytes.is_some());
             let (set, start) = (self.sets.of(&view.place, &ranges), view.place.at.byte());
-            accesses.push(Access { set, writes, adds: adds && writes, exact, role: Role::Global, start, if_valid: false });
+            accesses.push(Access {
+                set,
+                writes,
+                adds: adds && writes,
+                exact,
+                role: Role::Global,
+                start,
+                if_valid: false,
+            });
         }
         accesses
     }

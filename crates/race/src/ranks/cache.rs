@@ -1,8 +1,8 @@
 //! What hardware's scalar cache would not see: `comm-unflushed` and `comm-stale` (isa/comm.md 5).
 
+use super::Text;
 use super::knowledge::World;
 use super::report::who;
-use super::Text;
 use crate::detector::shared_log::{CacheAct, SharedAccess, SignalAct};
 use rustc_hash::FxHashSet;
 use tessera_isa::diag::Diagnostic;
@@ -25,9 +25,9 @@ fn covers(act: &CacheAct, region: u32, byte: i64) -> bool {
         Some((of, ranges)) => {
             let line = byte.div_euclid(LINE);
             *of == region
-                && ranges.iter().any(|(from, to)| {
-                    from.div_euclid(LINE) <= line && line <= (to - 1).max(*from).div_euclid(LINE)
-                })
+                && ranges
+                    .iter()
+                    .any(|(from, to)| from.div_euclid(LINE) <= line && line <= (to - 1).max(*from).div_euclid(LINE))
         }
     }
 }
@@ -93,7 +93,8 @@ fn unflushed(
     }
     let (a, b) = (who(world, block, &store.at), who(world, &world.blocks[m], &read.at));
     let what = (text.name)(store.region, byte as u64);
-    let message = format!("{b} reads {what}, which {a} stored through its cache and did not write back before it notified");
+    let message =
+        format!("{b} reads {what}, which {a} stored through its cache and did not write back before it notified");
     let help = "write pto.cmo.cacheinvalid of the line and pto.fence.barrier_all #pto.fence_scope<gm> behind the store";
     let found = Diagnostic::error("comm-unflushed", message).at(span(world, text, n, store), "stored here");
     Some(found.and_at(span(world, text, m, read), "read here").help(help))
@@ -124,9 +125,11 @@ fn stale(
             && matches!(signal.act, SignalAct::Await { .. } | SignalAct::Leave { .. })
     });
     let since = last_wait.map(|signal| signal.at.now).max()?;
-    let mut before = block.log.accesses.iter().filter(|access| {
-        access.is_scalar && is_own(access.at.process) && access.at.now < since && in_line(access)
-    });
+    let mut before = block
+        .log
+        .accesses
+        .iter()
+        .filter(|access| access.is_scalar && is_own(access.at.process) && access.at.now < since && in_line(access));
     before.next()?;
     let forgets = |act: &CacheAct| {
         is_own(act.at.process) && act.at.now > since && act.at.now < load.at.now && covers(act, load.region, byte)

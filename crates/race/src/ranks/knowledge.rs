@@ -11,6 +11,9 @@ const MAX_PASSES: usize = 64;
 /// By process of all blocks: how many of its releases (notifications and arrivals) are known.
 pub type Known = Vec<u32>;
 
+/// By rank and meeting: the processes that arrive, and which of their releases that is.
+type Meetings = FxHashMap<(u32, (i64, u64)), Vec<(usize, usize)>>;
+
 /// A notification or an arrival: what happened before it is known to whoever needs it.
 #[derive(Debug)]
 pub struct Release {
@@ -155,8 +158,8 @@ impl World {
     }
 
     /// The arrivals at each meeting of a rank.
-    fn meetings(&self) -> FxHashMap<(u32, (i64, u64)), Vec<(usize, usize)>> {
-        let mut all: FxHashMap<_, Vec<(usize, usize)>> = FxHashMap::default();
+    fn meetings(&self) -> Meetings {
+        let mut all = Meetings::default();
         for (process, own) in self.processes.iter().enumerate() {
             for (n, release) in own.releases.iter().enumerate() {
                 if let SignalAct::Arrive { meeting } = self.signal(process, release.signal).act {
@@ -169,13 +172,7 @@ impl World {
     }
 
     /// What a wait knows: what its process knew before, and what those know that it needs.
-    fn learned(
-        &mut self,
-        process: usize,
-        n: usize,
-        words: &Words,
-        meetings: &FxHashMap<(u32, (i64, u64)), Vec<(usize, usize)>>,
-    ) -> Known {
+    fn learned(&mut self, process: usize, n: usize, words: &Words, meetings: &Meetings) -> Known {
         let block = self.block_of[process];
         let signal = self.signal(process, self.processes[process].acquires[n].signal).clone();
         let mut known = self.known_to(block, &signal.at);
@@ -186,7 +183,8 @@ impl World {
             SignalAct::Await { cmp, value } => {
                 let mut needed = Vec::new();
                 for word in &signal.words {
-                    let (found, is_exact) = words.needed(self, (block, process), &signal.at, *word, (cmp, value), &known);
+                    let (found, is_exact) =
+                        words.needed(self, (block, process), &signal.at, *word, (cmp, value), &known);
                     self.is_exact &= is_exact;
                     needed.extend(found);
                 }

@@ -68,10 +68,9 @@ impl Words {
                 let signal = world.signal(process, of.signal);
                 let SignalAct::Notify { sets, value } = signal.act else { continue };
                 for word in &signal.words {
-                    let notes = words.entry((word.region, word.byte)).or_insert(WordNotes {
-                        is_unit: true,
-                        ..WordNotes::default()
-                    });
+                    let notes = words
+                        .entry((word.region, word.byte))
+                        .or_insert(WordNotes { is_unit: true, ..WordNotes::default() });
                     notes.has_sets |= sets;
                     notes.has_negative |= value < 0;
                     notes.is_unit &= (0..=1).contains(&value);
@@ -106,14 +105,18 @@ impl Words {
     ) -> (Vec<(usize, usize)>, bool) {
         let Some(notes) = self.0.get(&(word.region, word.byte)) else { return (Vec::new(), true) };
         // How many of each process do not come after the wait.
-        let cuts: Vec<usize> = notes.of.iter().map(|(other, list, _)| {
-            let is_after = |note: &Note| {
-                let stamp = &world.signal(*other, world.processes[*other].releases[note.release].signal).at;
-                *other == process && stamp.now > at.now
-                    || world.is_before(block, (at.lane, at.position), world.block_of[*other], stamp)
-            };
-            list.partition_point(|note| !is_after(note))
-        }).collect();
+        let cuts: Vec<usize> = notes
+            .of
+            .iter()
+            .map(|(other, list, _)| {
+                let is_after = |note: &Note| {
+                    let stamp = &world.signal(*other, world.processes[*other].releases[note.release].signal).at;
+                    *other == process && stamp.now > at.now
+                        || world.is_before(block, (at.lane, at.position), world.block_of[*other], stamp)
+                };
+                list.partition_point(|note| !is_after(note))
+            })
+            .collect();
         let mut needed = Vec::new();
         let mut is_exact = true;
         for (p, (other, list, _)) in notes.of.iter().enumerate() {
@@ -203,7 +206,8 @@ impl WordNotes {
                 let note = self.of[p].1[counts[p]];
                 let mut more = counts.clone();
                 more[p] += 1;
-                let after = if note.sets { i64::from(note.value) } else { i64::from((word + i64::from(note.value)) as i32) };
+                let after =
+                    if note.sets { i64::from(note.value) } else { i64::from((word + i64::from(note.value)) as i32) };
                 next.push((more, after));
             }
         }

@@ -148,6 +148,12 @@ fn race(
     if is_same && (!is_copy || of_one) {
         return None;
     }
+    // Both vector cores of a block do the same with the same bytes (sync.md 4).
+    let (p, q) = (x.access, y.access);
+    let is_alike = p.at.op == q.at.op && p.at.turns == q.at.turns && p.ranges == q.ranges;
+    if x.block == y.block && is_alike && p.way == AccessKind::Writes && p.way == q.way {
+        return None;
+    }
     let conflict = match (x.signal, y.signal) {
         // Two waits, or two notifications that add: nothing depends on their order.
         (Some(a), Some(b)) => {

@@ -1,9 +1,11 @@
 //! A run whose order of pipes is judged while it goes on (sync.md 4, "at run time").
 
 use super::{Bindings, Kernel, Ranks, outcome_of};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tessera_interp::{
-    Bytes, Communicated, Move, Moves, SignalWord, TouchKind, Moment, Moved, Observe, Observer, Outcome, Space, Variant, run,
+    Bytes, Communicated, Moment, Move, Moved, Moves, Observe, Observer, Outcome, SignalWord, Space, TouchKind, Variant,
+    run,
 };
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
@@ -11,11 +13,10 @@ use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Pipe;
 use tessera_kernels::MemoryId;
 use tessera_micro::order::Log;
-use tessera_race::{Report, Verdict};
-use std::sync::atomic::{AtomicU64, Ordering};
 use tessera_race::detector::shared_log::{SignalAct, Word};
 use tessera_race::detector::{self, AccessKind, BlockFindings, Detector, KernelText};
 use tessera_race::ranks::BlockLog;
+use tessera_race::{Report, Verdict};
 
 /// The findings of the blocks, each with its number.
 pub(super) type SharedFindings = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
@@ -128,12 +129,7 @@ impl<const W: usize> Observer for Judge<W> {
         self.detector.moved(moment.process, at(&moment), number, tile.as_ref(), global);
     }
 
-    fn communicated(
-        &mut self,
-        moment: Moment<'_>,
-        what: Communicated<'_>,
-        space: &dyn Fn(MemoryId) -> Option<Space>,
-    ) {
+    fn communicated(&mut self, moment: Moment<'_>, what: Communicated<'_>, space: &dyn Fn(MemoryId) -> Option<Space>) {
         self.tick();
         let (process, at) = (moment.process, at(&moment));
         let bytes = |moves: &Moves| -> Vec<(detector::Space, u64, u64, AccessKind)> {

@@ -226,10 +226,10 @@ impl Ranks {
             let of = |rank: usize| self.kernels[rank].argument(name).ok();
             // The same on all ranks: as large as any of them needs it.
             let mut most: Option<u64> = None;
-            for rank in 0..self.kernels.len() {
+            for (rank, extents) in extents.iter().enumerate() {
                 let Some(value) = of(rank) else { continue };
                 let place = self.kernels[rank].func().args.iter().position(|v| *v == value);
-                let implied = place.and_then(|place| extents[rank].get(place).copied().flatten());
+                let implied = place.and_then(|place| extents.get(place).copied().flatten());
                 most = most.max(given(rank, value).or(implied));
             }
             if let Some(given) = (0..self.kernels.len()).find_map(|rank| given(rank, of(rank)?)) {

@@ -60,8 +60,7 @@ impl Kernel {
             Need::Tile(_) | Need::Conv(_) => !is_optional,
             Need::Scalar(_) | Need::Nothing => false,
         };
-        let memory =
-            free.iter().filter(|a| needs_contents(a.value, a.is_read, a.is_optional)).map(|a| a.value);
+        let memory = free.iter().filter(|a| needs_contents(a.value, a.is_read, a.is_optional)).map(|a| a.value);
         // Contexts are filled, and windows have room.
         let given = self.in_windows();
         let memory: Vec<ValueId> = memory.filter(|value| !given.contains(value)).collect();

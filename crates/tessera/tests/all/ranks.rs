@@ -95,10 +95,7 @@ const Z: usize = 4;
 fn the_examples_of_the_page() {
     let ring = |middle: &str| put("%right") + middle + &load();
     let sum = |before: &str| {
-        before.to_string()
-            + &put("%c0")
-            + &notify("%c0", "%c0", "%one")
-            + &first(&(wait("%c0", "%n32") + &load()), "")
+        before.to_string() + &put("%c0") + &notify("%c0", "%c0", "%one") + &first(&(wait("%c0", "%n32") + &load()), "")
     };
     let scalar = |flush: &str, forget: &str| {
         let far = "%by = func.call @far(%ctx, %me, %c0) : (!pto.ptr<i64>, index, index) -> index";
@@ -285,7 +282,8 @@ fn run_on(text: &str, count: u32, blocks: u32, give: impl Fn(u32) -> Inputs) -> 
         ranks.bind(rank as usize, give(rank), blocks).map_err(|e| e.error).unwrap();
     }
     let (outcome, found) = ranks.execute_judged();
-    let told: Vec<String> = found.iter().chain(&outcome.diagnostics).filter(|d| d.is_error()).map(|d| d.rule.into()).collect();
+    let told: Vec<String> =
+        found.iter().chain(&outcome.diagnostics).filter(|d| d.is_error()).map(|d| d.rule.into()).collect();
     (outcome, told)
 }
 
@@ -325,7 +323,8 @@ fn collectives_are_plain_loops() {
 
 #[test]
 fn reductions_round_at_each_step() {
-    let text = include_str!("ranks/collectives.pto").replace("ELEM", "f16").replace("SIZE", "2").replace("REDUCE", "sum");
+    let text =
+        include_str!("ranks/collectives.pto").replace("ELEM", "f16").replace("SIZE", "2").replace("REDUCE", "sum");
     // 2048 + 1 is 2048 in f16, whichever comes first; 1 + 1 is 2, and 2048 + 2 is 2050.
     let values = [0x3C00u16, 0x6800, 0x3C00];
     let (outcome, told) = run_on(&text, 3, 1, |rank| {
@@ -342,7 +341,8 @@ fn blocks_of_ranks_meet_and_share_memory() {
     let (ranks, blocks) = (3, 4);
     let sum = (1..=blocks).sum::<u32>() * ranks;
     let (outcome, told) = run_on(include_str!("ranks/blocks.pto"), ranks, blocks, |_| {
-        let number = |n: u32| tessera::program::Setting::Value(tessera::Literal::Number(tessera::Number::Int(n.into())));
+        let number =
+            |n: u32| tessera::program::Setting::Value(tessera::Literal::Number(tessera::Number::Int(n.into())));
         let set = vec![
             ("me32".to_string(), tessera::program::Setting::Rank),
             ("n32".to_string(), tessera::program::Setting::Ranks),
@@ -375,9 +375,8 @@ fn copies_run_on_until_their_wait() {
 #[test]
 fn sixty_four_ranks_run() {
     let text = include_str!("../../../../examples/ranks/all_gather.pto");
-    let (outcome, told) = run_on(text, 64, 1, |rank| {
-        Inputs::default().array("x", Array::new(&[1, 64], &[rank as f32; 64]).unwrap())
-    });
+    let (outcome, told) =
+        run_on(text, 64, 1, |rank| Inputs::default().array("x", Array::new(&[1, 64], &[rank as f32; 64]).unwrap()));
     assert_eq!(told, Vec::<String>::new());
     let want: Vec<u8> = (0..64 * 64u32).flat_map(|n| ((n / 64) as f32).to_le_bytes()).collect();
     assert!(outcome.ranks.iter().all(|rank| rank.buffers[2].bytes == want));

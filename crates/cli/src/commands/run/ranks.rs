@@ -17,6 +17,9 @@ use tessera::npy::{self, Array};
 use tessera::program::{Content, From, InputError, Inputs, PrintedValue, Ranks, RanksOutcome, Shapes, outcome_of};
 use tessera::{Diagnostic, Error, Kernel};
 
+/// The ranks with their inputs, what each is compared with, and the shapes of their arrays.
+type Ready = (Ranks, Vec<(usize, Expected)>, Vec<Shapes>);
+
 /// A file for one rank, or for all.
 struct Wanted<'a> {
     name: &'a str,
@@ -148,11 +151,7 @@ impl Job<'_> {
         }
     }
 
-    fn ready(
-        &self,
-        session: &mut Session<'_>,
-        kernels: Vec<Kernel>,
-    ) -> Result<(Ranks, Vec<(usize, Expected)>, Vec<Shapes>), Stop> {
+    fn ready(&self, session: &mut Session<'_>, kernels: Vec<Kernel>) -> Result<Ready, Stop> {
         let args = self.args;
         let mut ranks = Ranks::new(kernels)?;
         for window in &args.window {
