@@ -84,8 +84,10 @@ impl Items<'_> {
     fn operations(&mut self, is_first: bool, snippets: bool, pages: &dyn Pages) {
         let form = usual_form(self.snapshot);
         let (profiles, _) = self.snapshot.profiles();
-        let module = self.snapshot.program.module();
-        let used: HashSet<Opcode> = module.funcs.iter().flat_map(|f| &f.ops).filter_map(|op| op.opcode()).collect();
+        // While an instruction is written, its function may be unreadable.
+        let read = [Some(self.snapshot), self.snapshot.good.as_deref()].into_iter().flatten();
+        let ops = read.flat_map(|s| &s.program.module().funcs).flat_map(|f| &f.ops);
+        let used: HashSet<Opcode> = ops.filter_map(|op| op.opcode()).collect();
         for name in vocabulary::operations() {
             let bare = name.strip_prefix("pto.").unwrap_or(&name);
             let Some(op) = Opcode::parse(bare).filter(|_| name != bare) else {

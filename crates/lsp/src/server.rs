@@ -229,16 +229,12 @@ impl Server {
                 |p| p.text_document,
                 |s, _| Ok(Some(outline::symbols(s).into())),
             ),
-            Method::TextDocumentFoldingRange => self.of::<lsp::FoldingRangeRequest>(
-                params,
-                |p| p.text_document,
-                |s, _| Ok(Some(outline::folds(s))),
-            ),
-            Method::TextDocumentCodeLens => self.of::<lsp::CodeLensRequest>(
-                params,
-                |p| p.text_document,
-                |s, _| Ok(Some(outline::lenses(s))),
-            ),
+            Method::TextDocumentFoldingRange => {
+                self.of::<lsp::FoldingRangeRequest>(params, |p| p.text_document, |s, _| Ok(Some(outline::folds(s))))
+            }
+            Method::TextDocumentCodeLens => {
+                self.of::<lsp::CodeLensRequest>(params, |p| p.text_document, |s, _| Ok(Some(outline::lenses(s))))
+            }
             Method::TextDocumentSemanticTokensFull => self.of::<lsp::SemanticTokensRequest>(
                 params,
                 |p| p.text_document,

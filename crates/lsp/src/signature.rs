@@ -66,7 +66,8 @@ fn signature(op: Opcode, shape: &Shape, is_dps: bool) -> lsp::SignatureInformati
         }
     }
     let place = |(start, end): (usize, usize)| Some((u32::try_from(start).ok()?, u32::try_from(end).ok()?));
-    let parameter = |range| lsp::ParameterInformation { label: lsp::ParameterInformationLabel::Tuple(range), documentation: None };
+    let parameter =
+        |range| lsp::ParameterInformation { label: lsp::ParameterInformationLabel::Tuple(range), documentation: None };
     lsp::SignatureInformation {
         label,
         documentation: Some(op.info().summary.to_string().into()),

@@ -33,7 +33,9 @@ pub fn digest() -> String {
     let workspace = std::fs::read_to_string(root.join("Cargo.toml")).expect("a manifest");
     let mut dirs = BTreeSet::new();
     crates(&workspace.parse().expect("a manifest is TOML"), "explorer", &mut dirs);
-    let mut all = BTreeSet::from(["explorer/pack.mjs", "explorer/samples.txt", "explorer/examples.txt"].map(|file| root.join(file)));
+    let mut all = BTreeSet::from(
+        ["explorer/pack.mjs", "explorer/samples.txt", "explorer/examples.txt"].map(|file| root.join(file)),
+    );
     files(&root.join("explorer/page"), &mut all);
     files(&root.join("examples"), &mut all);
     for dir in &dirs {

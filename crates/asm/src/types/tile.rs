@@ -232,7 +232,8 @@ fn printed(tile: &mut TileType, body: Piece<'_>, fields: &mut Fields) -> Res<()>
         tile.loc = loc(first)?;
         fields.set(Field::Loc, first.span());
     }
-    let notation = "write location, extents and layout, as in vec 33x32xf16 NZ, or fields, as in vec, 33x32xf16, pad=zero";
+    let notation =
+        "write location, extents and layout, as in vec 33x32xf16 NZ, or fields, as in vec, 33x32xf16, pad=zero";
     let Some(extents) = words.next() else { return fault(body, "the tile type has no extents", notation) };
     shape(tile, extents, fields)?;
     let Some(layout) = words.next() else { return fault(body, "the tile type has no layout", notation) };
