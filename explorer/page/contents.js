@@ -80,7 +80,8 @@ const Contents = {
     for (const n of numbers) if (Number.isFinite(n)) { low = Math.min(low, n); high = Math.max(high, n); }
     // A canvas has a limit of its own.
     const wide = cols <= 16 || (this.isWide && cols * 52 < 16000);
-    const cell = wide ? 18 : cellSize(rows, cols, 420, 260, 14);
+    const room = Math.min(420, ($("tiles").clientWidth || 421) - 1);
+    const cell = wide ? 18 : cellSize(rows, cols, room, 260, 14);
     const fill = (r, c) => {
       const n = r * cols + c;
       if (n >= values.length) return "transparent";
@@ -91,7 +92,7 @@ const Contents = {
     };
     const tell = (r, c) => { grid.mark([[r, c]]); const v = values[r * cols + c]; say(`${at(r, c)} = ${v === null ? "undefined" : v}`); };
     const grid = new Grid({
-      rows, cols, cell, width: !wide ? cell : cols <= 16 ? Math.min(64, Math.max(30, Math.floor(420 / cols))) : 52, label, fill, hover: tell,
+      rows, cols, cell, width: !wide ? cell : cols <= 16 ? Math.min(64, Math.max(30, Math.floor(room / cols))) : 52, label, fill, hover: tell,
       text: (r, c) => { const v = values[r * cols + c]; return wide && v !== undefined ? (v === null ? "?" : v.slice(0, 9)) : null; },
       click: (r, c) => { tell(r, c); click(r, c); },
     });

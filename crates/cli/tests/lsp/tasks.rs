@@ -381,7 +381,11 @@ fn instructions_are_sorted_by_what_fits() {
     let first: Vec<&str> = items.iter().take(4).map(|item| item["label"].as_str().unwrap()).collect();
     assert_eq!(first, ["pto.tmov", "pto.tmax", "pto.tmin", "pto.tmul"]);
     // An instruction that the text uses comes before them.
-    let used = text.replace("  return", "  %a = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>\n  pto.tmuls ins(%a, %a : !pto.tile_buf<vec, 8x8xf32>, f32) outs(%a : !pto.tile_buf<vec, 8x8xf32>)\n  return");
+    let lines = "  %a = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+  %c = arith.constant 2.0 : f32
+  pto.tmuls ins(%a, %c : !pto.tile_buf<vec, 8x8xf32>, f32) outs(%a : !pto.tile_buf<vec, 8x8xf32>)
+  return";
+    let used = text.replace("  return", lines);
     client.change(&used.replace("  pto.tm\n", ""));
     client.change(&used);
     let answer = client.at("textDocument/completion", at, json!({})).unwrap();
