@@ -61,7 +61,7 @@ const Program = {
     $("example").value = (Examples.all.find((one) => one.text === state.text) || { file: "" }).file;
     this.list($("races"), races ? races.findings : []);
     MemoryMap.draw(a.map);
-    this.timeline();
+    if (a.arguments) this.timeline(); else { this.timeline.cancel(); Timeline.show(null, []); }
     this.steps();
     if (a.no_kernel || !this.ran) say(a.no_kernel || "");
     if (state.ran && !this.ran && this.run()) this.go(step);

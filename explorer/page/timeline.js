@@ -26,7 +26,7 @@ const Timeline = {
     this.answer = null;
     try {
       this.answer = request && Engine.call({ ...request, do: "timeline" });
-      this.why = "";
+      this.why = request ? "" : "A legal kernel has a timeline.";
     } catch (error) {
       this.why = error.message;
     }

@@ -394,6 +394,7 @@ const tasks = {
     assert.equal(await page.locator("#colours").evaluate((c) => c.textContent), (await value(page, "text")) + "\n");
     await page.locator("#findings li").first().click();
     assert.match(await text(page, "caret"), /^\d+:\d+\s+[\w-]+: /);
+    assert.match(await text(page, "timeline"), /A legal kernel/);
     await shoot(page, "editor");
     // Colours lie under the letters, wherever the text is scrolled to.
     const places = await page.evaluate(() => {
