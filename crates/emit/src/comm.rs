@@ -111,16 +111,22 @@ impl Emitter<'_> {
         let strides: Vec<_> = all.iter().map(|(_, strides)| strides).collect();
         let (shape, stride) = (numbers_of("Shape", &shapes), numbers_of("Stride", &strides));
         let ty = format!("GlobalTensor<{}, {shape}, {stride}, Layout::{}>", elem.cpp(), tag.cpp());
-        let (views, group) = (self.names.fresh("members"), self.names.fresh("group"));
+        let [member_type, views, group] = ["Member", "members", "group"].map(|name| self.names.fresh(name));
         let mut list = Vec::new();
         for (member, (sizes, steps)) in members.iter().zip(&all) {
             let data = &self.view(*member)?.data;
             let (sizes, steps) = (open_numbers(&shape, sizes), open_numbers(&stride, steps));
-            list.push(format!("{ty}({data}, {shape}({sizes}), {stride}({steps}))"));
+            // What is static needs no argument.
+            let numbers = match sizes.is_empty() && steps.is_empty() {
+                true => String::new(),
+                false => format!(", {shape}({sizes}), {stride}({steps})"),
+            };
+            list.push(format!("{member_type}({data}{numbers})"));
         }
         let root = op.known_attrs().int(AttrName::Root).unwrap_or(0);
-        self.line(&format!("{ty} {views}[] = {{{}}};", list.join(", ")));
-        self.line(&format!("comm::ParallelGroup<{ty}> {group}({views}, {}, {root});", members.len()));
+        self.line(&format!("using {member_type} = {ty};"));
+        self.line(&format!("{member_type} {views}[] = {{{}}};", list.join(", ")));
+        self.line(&format!("comm::ParallelGroup<{member_type}> {group}({views}, {}, {root});", members.len()));
         Ok(group)
     }
 
