@@ -22,7 +22,7 @@ pub(crate) struct Known {
     pub number: usize,
     pub spelling: &'static Spelling,
     pub name: &'static str,
-    /// What the other versions write for it, if that is another name only.
+    /// The name that the other versions write for it, if nothing else differs.
     pub same: Option<&'static str>,
 }
 
@@ -43,7 +43,7 @@ static KNOWN: LazyLock<FxHashMap<(Part, &'static str), Known>> = LazyLock::new(|
     known
 });
 
-/// What the table knows about a spelling.
+/// The entry of a spelling in the table.
 pub(crate) fn known(part: Part, name: &str) -> Option<Known> {
     KNOWN.get(&(part, name)).copied()
 }
@@ -59,7 +59,7 @@ pub fn scalars() -> impl Iterator<Item = &'static str> {
     table::SCALARS.split_whitespace()
 }
 
-/// What a version writes for a name: itself, or the name of that version.
+/// Returns the name that a version writes: the same one, or its own.
 pub(crate) fn spelled(part: Part, name: &'static str, dialect: Dialect) -> &'static str {
     match known(part, name) {
         Some(known) if !known.spelling.is_in(dialect) => known.same.unwrap_or(name),
@@ -94,7 +94,7 @@ impl Mark {
         self.known.number == other.known.number
     }
 
-    /// What to write in a version without it.
+    /// The text to write in a version without it.
     pub fn instead(&self) -> &'static str {
         self.known.spelling.instead
     }

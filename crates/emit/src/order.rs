@@ -72,7 +72,7 @@ impl Emitter<'_> {
             }
             Some(Order::Meet) => self.meet(op)?,
             // Hints on cache lines, and the address of the flags between cores.
-            Some(Order::Nothing) => self.hint(op, opcode)?,
+            Some(Order::Nothing | Order::Cache) => self.hint(op, opcode)?,
             None => {}
         }
         Ok(())

@@ -270,7 +270,7 @@ pub struct QuantPush {
 pub enum PushArg {
     None,
     Scalar(Int),
-    /// A row of parameters, and where they lie as binary32 if they are narrower.
+    /// A row of parameters, and where they lie as words of 64 bits if they are floats.
     Vector(TileSlot, Option<TileId>),
 }
 
@@ -334,6 +334,16 @@ pub struct CommOp {
     pub session: Option<Int>,
     pub event: Option<Int>,
     pub result: Option<IntSlot>,
+}
+
+/// What an operation on the cache of S is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Cached {
+    All,
+    /// The lines of a view, or the one of a pointer.
+    Lines(GlobalSlot),
+    /// No lines: what was written back is visible.
+    Fence,
 }
 
 /// A meeting of cores, with the word that counts them and how many take part, where they are given.
@@ -438,6 +448,8 @@ pub enum Support {
     Micro(MicroSupport),
     // An order operation, with its id; present only if the run is observed.
     Order(Option<Int>),
+    // For observers: lines of the cache, or a fence.
+    Cache(Cached),
 }
 
 /// A tile instruction of the program.

@@ -33,7 +33,7 @@ impl Exec<'_> {
 
     /// The format that `pto.tprint` says.
     fn print_format(&self, at: OpId) -> Option<(usize, usize)> {
-        match self.cx.func.op(at).known_attrs().value(AttrName::PrintFormat)? {
+        match self.cx.func.op(at).known_attrs().get(AttrName::PrintFormat)? {
             AttrValue::Word(n) => PrintFormat::ALL.get(usize::from(n)).map(|format| format.width_and_digits()),
             _ => None,
         }

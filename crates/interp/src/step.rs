@@ -367,7 +367,12 @@ impl<'a> Exec<'a> {
             Support::ViewNumber(view) => self.view_number(view)?,
             Support::Extents(tile, to) => self.valid_extents(*tile, to)?,
             Support::PrintText { format, values } => self.print_text(at, format, values),
-            Support::Trap => return Err(failure("trap", "the program stops itself here", "find out why it got here")),
+            Support::Trap => {
+                let words = self.cx.func.op(at).attrs.as_deref().map(|attrs| attrs.words.join(" ")).unwrap_or_default();
+                let said = if words.is_empty() { String::new() } else { format!(": {words}") };
+                let what = format!("the program stops itself here{said}");
+                return Err(failure("trap", what, "find out why it got here"));
+            }
             Support::LoadScalar(access, to) => self.load_scalar(at, access, *to)?,
             Support::Get(get) => self.get_element(at, get)?,
             Support::Dense { object, slot, bytes } => self.dense(at, *object, *slot, bytes)?,
@@ -407,6 +412,7 @@ impl<'a> Exec<'a> {
                 self.set(defined, 1);
             }
             Support::Micro(support) => self.micro_support(at, support)?,
+            Support::Cache(cached) => self.observe_cache(at, *cached),
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {

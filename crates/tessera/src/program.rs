@@ -192,7 +192,10 @@ impl Program {
     pub fn text_in(&self, form: Option<TextForm>, dialect: Option<Dialect>) -> (String, Vec<Diagnostic>) {
         let parsed = &self.0.parsed;
         let text = match (form, dialect) {
-            (Some(TextForm::Dps), _) => tessera_asm::convert_for_assembler(parsed, dialect),
+            (Some(TextForm::Dps), _) => match tessera_asm::convert_for_assembler(parsed, dialect) {
+                Ok(text) => text,
+                Err(found) => return (String::new(), vec![*found]),
+            },
             (Some(form), _) => tessera_asm::convert_as(parsed, form, dialect),
             (None, Some(dialect)) => tessera_asm::print_as(parsed, dialect),
             (None, None) => tessera_asm::print(parsed),

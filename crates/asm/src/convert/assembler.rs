@@ -10,7 +10,7 @@ use tessera_ir::{
     Arg, BlockId, Def, Dialect, Op, OpId, OpKind, Operand, ScalarType, Sign, TextForm, Type, ValueId, ViewType,
 };
 use tessera_isa::codec::Number;
-use tessera_isa::diag::Span;
+use tessera_isa::diag::{Diagnostic, Span};
 use tessera_isa::ops::{Family, Form, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 
@@ -22,10 +22,17 @@ const KERNEL: &str = "kernel";
 ///
 /// ```
 /// let parsed = tessera_asm::parse("%d = tmov %s : !pto.tile<16x8xf32> -> !pto.tile<16x8xf32>  // copy", None);
-/// let text = tessera_asm::convert_for_assembler(&parsed, None);
+/// let text = tessera_asm::convert_for_assembler(&parsed, None).unwrap();
 /// assert!(text.contains("func.func @kernel(%s: !pto.tile_buf<vec, 16x8xf32>)"));
 /// ```
-pub fn convert_for_assembler(parsed: &Parsed, dialect: Option<Dialect>) -> String {
+///
+/// The error is that of a program whose text has errors, which has no other form.
+pub fn convert_for_assembler(parsed: &Parsed, dialect: Option<Dialect>) -> Result<String, Box<Diagnostic>> {
+    if let Some(first) = parsed.diagnostics.iter().find(|d| d.is_error()) {
+        let what = format!("the program has errors, the first of them: {}", first.message);
+        let found = Diagnostic::error(first.rule, what).at(first.span.unwrap_or_default(), "here");
+        return Err(Box::new(found.help("correct them before the program is converted")));
+    }
     let mut module = converted(parsed, TextForm::Dps);
     let mut trivia = parsed.trivia.clone();
     for func in std::mem::take(&mut module.funcs) {
@@ -57,7 +64,7 @@ pub fn convert_for_assembler(parsed: &Parsed, dialect: Option<Dialect>) -> Strin
             func.push_op(func.body, Op::new(OpKind::Return, TextForm::Ssa, end));
         }
     }
-    print_with(&module, &trivia, dialect)
+    Ok(print_with(&module, &trivia, dialect))
 }
 
 impl Convert<'_> {

@@ -6,7 +6,7 @@ use tessera_ir::Dialect::{self, V0_27, V0_60, V0_64};
 /// A construct and its text in each version.
 #[derive(Debug)]
 pub struct Change {
-    /// What it is, for people.
+    /// The construct, in words.
     pub construct: &'static str,
     /// Its text in each of [`Dialect::ALL`]; `=` is that of the version before.
     pub text: [&'static str; 3],
@@ -39,9 +39,9 @@ pub struct Spelling {
     pub since: Dialect,
     /// The first version that has them no more.
     pub gone: Option<Dialect>,
-    /// What the other versions write for each of them, between blanks, where that is another name and nothing else.
+    /// The names that the other versions write for each of them, between blanks, where nothing else differs.
     pub same: &'static str,
-    /// What to write in a version without them.
+    /// The text to write in a version without them.
     pub instead: &'static str,
 }
 

@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
         match kind {
             Some(kind) => Ok(kind),
-            None if signed == unsigned => Ok(signed),
+            None if signed == unsigned || name == "index_cast" => Ok(signed),
             None => {
                 let text = format!("pto.{name} does not say the sign of its operands");
                 self.fail("syntax-expected", self.tok.span, text, "write `signed` or `unsigned` behind the operands")

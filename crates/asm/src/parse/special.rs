@@ -112,6 +112,11 @@ impl Parser<'_> {
             Text::Meet => self.meeting(&mut draft)?,
             Text::Comm(text) => self.between_ranks(&mut draft, results, opcode, text)?,
             Text::Hint(words) => self.hint(&mut draft, opcode, words)?,
+            // `pto.trap "sentence"` (isa/today.md 3).
+            Text::Ignored if self.at(Tok::Str) && !self.tok.first && matches!(opcode.info().sem, Sem::Traps) => {
+                let span = self.bump().span;
+                draft.words.push(self.slice(span).to_string());
+            }
             Text::Attributes | Text::Ignored => {}
             _ => {
                 self.synchronisation(&mut draft, opcode)?;
@@ -159,7 +164,7 @@ impl Parser<'_> {
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
                 // Events take any role; they have no effect here. An operand that is synchronised, or given the
                 // address of the flags, may be anything (sync.md 2, isa/today.md 3).
-                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events | Order::Meet))
+                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Cache | Order::Events | Order::Meet))
                     || info.text == Text::Slot && ty.slots().is_some();
                 if !ty.plays(*role) && *ty != Type::Event && !any {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));

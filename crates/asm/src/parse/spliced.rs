@@ -31,7 +31,8 @@ impl Parser<'_> {
             self.type_list()?;
         }
         self.tail(&mut Vec::new())?;
-        if yielded.len() != results.names.len() {
+        // Nobody has to name what a region gives.
+        if yielded.len() != results.names.len() && !(results.names.is_empty() && word == "pto.yield") {
             let text = format!(
                 "the region yields {} values, and {} names stand before `=`",
                 yielded.len(),

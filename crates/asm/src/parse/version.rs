@@ -5,12 +5,26 @@ use super::Parser;
 use crate::dialect::{
     self, Mark, Part, Saturated, counts_byte_1, inferred, is_core_flag, lacks, saturation, saturation_word,
 };
-use tessera_ir::{Dialect, Module};
+use tessera_ir::{Dialect, Module, Op};
 use tessera_isa::diag::{Diagnostic, Severity, Span};
 use tessera_isa::inst::AttrValue;
-use tessera_isa::ops::AttrName;
+use tessera_isa::ops::{AttrName, Opcode, RuleKind};
 use tessera_isa::profile::Profile;
 use tessera_isa::sem::Saturation;
+
+/// The warning that a gather does not say whether an index means a row or an element, which later versions ask for; a
+/// scatter, if it says anything else (isa/today.md 6.7).
+fn lacks_mode(op: &Op, opcode: Opcode) -> Option<Diagnostic> {
+    let (info, attrs) = (opcode.info(), op.known_attrs());
+    let asks = info.attrs.contains(&AttrName::GatherOob) || info.attrs.iter().any(|name| attrs.get(*name).is_some());
+    if !info.attrs.contains(&AttrName::Coalesce) || attrs.get(AttrName::Coalesce).is_some() || !asks {
+        return None;
+    }
+    let rule = info.rules.iter().find(|r| r.kind == RuleKind::TableAttr)?.id;
+    let what = format!("{opcode} has no coalesce, which versions from {} on ask for", Dialect::V0_60);
+    let found = Diagnostic::warning(rule, what).at(op.span, "rows or elements?");
+    Some(found.help("write coalesce = #pto<coalesce row> or #pto<coalesce elem>; here the shapes decide"))
+}
 
 impl Parser<'_> {
     /// Notes a spelling that some version lacks, at its first place.
@@ -39,6 +53,7 @@ impl Parser<'_> {
         }
         let is_unstated = self.module.dialect.is_none();
         let on_a5 = self.profile() == Profile::A5;
+        let mut modes = Vec::new();
         let (mut converted, mut core_flag): (Option<(Span, Saturated)>, Option<Span>) = (None, None);
         let Module { funcs, types, dialect, .. } = &mut self.module;
         let has_later_meaning = dialect.is_some_and(|dialect| dialect >= Dialect::V0_60);
@@ -56,6 +71,9 @@ impl Parser<'_> {
                     } else if is_unstated {
                         converted.get_or_insert((op.span, saturated));
                     }
+                }
+                if has_later_meaning && let Some(found) = lacks_mode(op, opcode) {
+                    modes.push(found);
                 }
                 if is_unstated && on_a5 && is_core_flag(op) {
                     core_flag.get_or_insert(op.span);
@@ -103,7 +121,7 @@ impl Parser<'_> {
                     .help("write set_intra_block, or state the version: module attributes {pto.dialect = \"0.60\"}")
             }),
         ];
-        found.into_iter().flatten().for_each(|found| self.push(found));
+        found.into_iter().flatten().chain(modes).for_each(|found| self.push(found));
     }
 
     /// A version that is stated, with its place in the text if it has one.

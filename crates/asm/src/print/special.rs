@@ -73,6 +73,7 @@ impl Printer<'_> {
             }
             Text::Ignored => match op.attrs.as_deref().map(|a| a.words.join(", ")).unwrap_or_default() {
                 words if words.is_empty() => self,
+                words if words.starts_with('"') => self.text(" ").text(&words),
                 words => write!(self, " {{{words}}}"),
             },
             Text::Number => {

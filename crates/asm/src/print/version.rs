@@ -42,6 +42,12 @@ impl Printer<'_> {
         match opcode {
             Opcode::TfillpadExpand if self.is_later() && self.fills_larger(op) => Opcode::Tfillpad.mnemonic(),
             Opcode::TfillpadInplace if self.is_later() && self.fills_itself(op) => Opcode::Tfillpad.mnemonic(),
+            // With index tiles later versions have a name of its own.
+            Opcode::Tconcat
+                if self.is_later() && op.form != TextForm::Asm && matches!(op.kind, OpKind::Pto(_, Form::Indexed)) =>
+            {
+                "tconcatidx"
+            }
             Opcode::Subset if self.says_window(op) => name,
             _ => dialect::spelled(Part::Operation, name, self.dialect),
         }

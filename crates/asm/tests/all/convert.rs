@@ -196,7 +196,7 @@ module {
   }
 }
 ";
-    let text = convert_for_assembler(&read(listing), None);
+    let text = convert_for_assembler(&read(listing), None).unwrap();
     assert_eq!(text.replace("//#", "// #"), expected);
     let whole = "\
 module {
@@ -210,12 +210,12 @@ module {
   }
 }
 ";
-    let text = convert_for_assembler(&read(whole), None);
+    let text = convert_for_assembler(&read(whole), None).unwrap();
     let window = "    %v_all = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c16, %c16] : !pto.tensor_view<?x?xf32> -> \
                   !pto.partition_tensor_view<16x16xf32>\n    pto.tload ins(%v_all : !pto.partition_tensor_view<16x16xf32>) \
                   outs(%a : !pto.tile_buf<vec, 16x16xf32>)\n";
     assert!(text.contains(window), "{text}");
-    assert_eq!(convert_for_assembler(&read(&text), None), text);
+    assert_eq!(convert_for_assembler(&read(&text), None).unwrap(), text);
 }
 
 #[test]
@@ -242,5 +242,17 @@ fn lowered_tiles_are_tiles() {
         let printed = tessera_asm::print(&read(&text));
         assert!(printed.contains(expected), "{printed}");
         assert_eq!(tessera_asm::print(&read(&printed)), printed);
+    }
+}
+
+#[test]
+fn a_program_with_errors_has_no_text_for_assemblers() {
+    for text in [
+        "%d = tmov %s : !pto.tile<16x8xf32> -> ",
+        "func.func @k() {\n  pto.tload ins(%v) outs(%t)\n",
+        "%a = tadd %a, %b",
+    ] {
+        let found = convert_for_assembler(&parse(text, None), None).unwrap_err();
+        assert!(found.message.starts_with("the program has errors, the first of them: "), "{}", found.message);
     }
 }

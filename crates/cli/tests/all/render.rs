@@ -34,11 +34,11 @@ fn tables_fit_the_page() {
 #[test]
 fn small_arrays_are_whole_and_big_ones_show_their_corners() {
     let bytes: Vec<u8> = (0..=255).collect();
-    let small = Values { elem: Elem::U8, shape: &[2, 3], bytes: &bytes, defined: &[] };
+    let small = Values { elem: Elem::U8, shape: &[2, 3], bytes: &bytes, defined: &[], format: None };
     assert_eq!(small.table(), "  0 1 2\n  3 4 5\n");
-    let big = Values { elem: Elem::U8, shape: &[4, 4, 16], bytes: &bytes, defined: &[] };
+    let big = Values { elem: Elem::U8, shape: &[4, 4, 16], bytes: &bytes, defined: &[], format: None };
     assert!(big.table().ends_with("255\n") && big.table().contains('⋮'), "{}", big.table());
-    let fp4 = Values { elem: Elem::F4e2m1x2, shape: &[1, 2], bytes: &[0x72], defined: &[] };
+    let fp4 = Values { elem: Elem::F4e2m1x2, shape: &[1, 2], bytes: &[0x72], defined: &[], format: None };
     assert_eq!(fp4.table(), "  1.0 6.0\n");
 }
 

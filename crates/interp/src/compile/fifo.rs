@@ -189,9 +189,9 @@ impl Compiler<'_> {
         let param = match set.operand(Role::Fp).and_then(|o| o.arg.value()) {
             Some(fp) => {
                 let tile = self.ty(fp).on(self.profile).ok_or_else(|| lacks(set, "a tile"))?;
-                let wide = if tile.elem.bits() < 32 { Some(self.slot_object(set, fp)?) } else { None };
+                let wide = if tile.elem.bits() < 64 { Some(self.slot_object(set, fp)?) } else { None };
                 if let Some(wide) = wide {
-                    self.program.objects[wide.index()].tile.elem = Elem::F32;
+                    self.program.objects[wide.index()].tile.elem = Elem::U64;
                 }
                 PushArg::Vector(self.var(fp).tile().ok_or_else(|| lacks(set, "a tile"))?, wide)
             }

@@ -217,6 +217,7 @@ impl Links {
             }
             let unfreed: u64 = match channel.entries {
                 true => state.popped.iter().sum::<u64>() - state.freed.iter().sum::<u64>(),
+                false if channel.frees_at_pop => 0,
                 false => state.live.iter().map(|live| live.len() as u64).sum(),
             };
             if let (1.., Some(at), Profile::A5) = (unfreed, fifo.pops.first(), self.profile) {

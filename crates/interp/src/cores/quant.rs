@@ -4,6 +4,7 @@ use super::super::code::{Channel, Push, PushArg, QuantPush};
 use super::super::step::Exec;
 use tessera_exec::engine::{CachedInst, TileId};
 use tessera_ir::OpId;
+use tessera_isa::codec::Number;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::{AttrValue, Inst, Relu, ScalarArg};
 use tessera_isa::ops::{AttrName, Form, Opcode, Role};
@@ -45,14 +46,7 @@ impl Exec<'_> {
             PushArg::Vector(fp, wide) => {
                 let mut fp = self.object_of(fp);
                 if let Some(wide) = wide {
-                    let valid = self.engine.object(fp)?.valid.map(|v| v.unwrap_or(0));
-                    self.engine.put_tile(
-                        wide,
-                        Place { memory: MemoryId::POOL, at: channel.widened as usize },
-                        valid,
-                    )?;
-                    let tiles = vec![(Role::Src, fp), (Role::Dst, wide)];
-                    self.convert(push.cache + 1, Inst::new(Opcode::Tcvt, Form::Plain, self.engine.profile), tiles)?;
+                    self.widen(fp, wide, channel.widened as usize)?;
                     fp = wide;
                 }
                 tiles.push((Role::Fp, fp));
@@ -60,7 +54,28 @@ impl Exec<'_> {
         }
         tiles.push((Role::Dst, push.stage));
         self.announce(Some(at), &[(src, false)]);
-        self.convert(push.cache + 2, inst, tiles)
+        self.convert(push.cache + 1, inst, tiles)
+    }
+
+    /// A row of floats as parameters of 64 bits: each is the scale, without an offset, of signed results (isa/today.md 6.10).
+    fn widen(&mut self, fp: TileId, wide: TileId, at: usize) -> Result<(), Failure> {
+        let data = self.engine.read(fp, 0)?;
+        if data.defined.contains(&0) {
+            let what = "parameters of the push were never written";
+            return Err(failure("undefined-use", what, "fill the tile of set_quant_vector first"));
+        }
+        let word = |bytes: &[u8]| {
+            let bits = bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+            let scale = match data.elem.decode(bits) {
+                Number::Float(v) => v as f32,
+                Number::Int(v) => v as f32,
+            };
+            (u64::from(scale.to_bits()) | 1 << 46).to_le_bytes()
+        };
+        let size = data.elem.bytes_of(1).max(1) as usize;
+        let words: Vec<u8> = data.elements.chunks_exact(size).flat_map(word).collect();
+        self.engine.put_tile(wide, Place { memory: MemoryId::POOL, at }, [data.rows, data.cols])?;
+        self.engine.give(wide, data.rows, data.cols, &words)
     }
 
     /// Runs an instruction on these tiles.

@@ -45,7 +45,7 @@ pub use names::{DECLARED, UNKNOWN_OP, other, others, why_not};
 use operand::*;
 pub use operand::{Covers, Effect, Form, FormInfo, Kind, Operand, Role, Shape};
 pub use order::{IdArray, Order, Ordered};
-pub use phases::{Phase, Phases};
+pub use phases::{Phase, Phases, phase_rows};
 use rule::rules;
 pub use rule::{Given, Ids, RuleKind, RuleUse, TmpAsk, TmpElem, TmpExtent};
 pub use scratch::wraps_through_scratch;
@@ -192,7 +192,7 @@ pub struct Opcode(u16);
 /// Rows of one family, each with the name of its constant. A row stands here and nowhere else.
 macro_rules! family {
     (after $before:expr; $($Name:ident => $row:expr;)*) => {
-        #[allow(dead_code, reason = "counts the rows")]
+        #[allow(dead_code, clippy::enum_variant_names, reason = "counts the rows")]
         enum Place { $($Name,)* }
         impl super::Opcode {
             $(#[doc = concat!("The instruction `", stringify!($Name), "`: its row says what it does.")]

@@ -65,12 +65,16 @@ words! {
         Index = "index", "index", "The place of an element in storage order.";
         Value = "value", "value", "A scalar that is read out of a tile.";
         Init = "init", "init", "The old contents of an SSA result.";
+        Exp = "exp", "exp", "The shared exponent of each group.";
+        Max = "max", "max", "The largest magnitude of each group.";
+        Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
+        ExpZz = "exp_zz", "expZZ", "The exponents in the order in which the matrix unit reads them.";
+        IdxView = "idx_view", "idx", "Indices in global memory.";
+        ScratchView = "scratch", "scratch", "Scratch in global memory.";
+        SlotView = "gm_slot_tensor", "gmSlotTensor", "A slot of a FIFO in global memory (isa/today.md 7.2).";
         C2vBuf = "c2v_consumer_buf", "c2vConsumerBuf", "Where the vector cores have the slots of a FIFO.";
         V2cBuf = "v2c_consumer_buf", "v2cConsumerBuf", "Where the cube core has the slots of a FIFO.";
         Pipe = "pipe", "pipe", "The FIFOs between the cores of a block.";
-        SlotView = "gm_slot_tensor", "gmSlotTensor", "A slot of a FIFO in global memory (isa/today.md 7.2).";
-        IdxView = "idx_view", "idx", "Indices in global memory.";
-        ScratchView = "scratch", "scratch", "Scratch in global memory.";
         DstView = "dst", "dst", "A view that is written, of whatever rank.";
         SrcView = "src", "src", "A view that is read, of whatever rank.";
         Signal = "signal", "signal", "Words that ranks notify and wait for.";
@@ -80,10 +84,6 @@ words! {
         Workspace = "workspace", "workspace", "Memory that asynchronous transfers work with.";
         Session = "session", "session", "A session of asynchronous transfers.";
         AsyncEvent = "event", "event", "A copy that was started.";
-        Exp = "exp", "exp", "The shared exponent of each group.";
-        Max = "max", "max", "The largest magnitude of each group.";
-        Scaling = "scaling", "scaling", "What the elements of each group are multiplied by.";
-        ExpZz = "exp_zz", "expZZ", "The exponents in the order in which the matrix unit reads them.";
     }
 }
 

@@ -125,7 +125,7 @@ const TABLE: &[(Opcode, Profiles, When, Phases)] = &[
         Phases {
             phases: &[phase(S, &[Idx], &[]), phase(Mte3, &[Src], &[Global])],
             before: &[V, Mte2],
-            after: &[(Mte3, V), (Mte3, Mte2), (S, V), (S, Mte2)],
+            after: &[(Mte3, V), (Mte3, Mte2)],
             hidden: &[
                 (V, S, 0),
                 (Mte2, S, 0),
@@ -209,7 +209,26 @@ const TABLE: &[(Opcode, Profiles, When, Phases)] = &[
     (Opcode::Tmrgsort, Profiles::A2A3, When::Always, PARTLY_SCALAR),
 ];
 
+/// The uses of instructions that have phases, or flags inside: the profiles, the use in the words of isa/today.md 8.1, and
+/// what the use has.
+pub fn phase_rows() -> impl Iterator<Item = (Opcode, Profiles, &'static str, &'static Phases)> {
+    TABLE.iter().map(|(op, on, when, phases)| (*op, *on, when.words(), phases))
+}
+
 impl When {
+    /// The use in words; empty where the row has one only.
+    fn words(self) -> &'static str {
+        match self {
+            When::Rows => "row",
+            When::Elements => "elem",
+            When::OneElement => "elem, dst 1 x 1",
+            When::RowsIntoMat => "row into Mat",
+            When::ElementsIntoMat => "elem into Mat",
+            When::Always | When::Form(_) | When::WithoutTmp => "",
+            When::Integers | When::Bytes | When::SmallWindow => "some",
+        }
+    }
+
     fn holds(self, inst: &Inst) -> bool {
         let src = inst.src().map(|src| &src.tile);
         let into_mat = inst.dst().is_some_and(|dst| dst.tile.loc == Loc::Mat);

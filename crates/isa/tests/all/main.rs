@@ -12,6 +12,7 @@ mod func;
 mod layout;
 mod math;
 mod memory;
+mod phases;
 mod rows;
 mod rule_profiles;
 mod sources;
