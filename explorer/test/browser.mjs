@@ -180,6 +180,7 @@ const tasks = {
     await first.click();
     const selected = await page.evaluate(() => { const t = document.querySelector("#text"); return t.value.slice(t.selectionStart, t.selectionEnd); });
     assert.match(selected, /tabs|tload|tstore/);
+    assert.equal(await page.locator("#text").evaluate((t) => t.scrollLeft), 0, "the start of the line is seen");
     // The timeline shows each race between the two that it is of, and nothing waits yet.
     await page.waitForSelector("#timeline svg");
     assert.equal(await page.locator("#timeline .tl-race").count(), await page.locator("#races li").count());
