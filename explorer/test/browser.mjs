@@ -380,8 +380,14 @@ const tasks = {
     await page.keyboard.press("Control+/");
     assert.equal(await value(page, "text"), "func.func @k() {\n  %a = pto.tmov");
     assert.deepEqual(await selection(), [0, (await value(page, "text")).length]);
+    // On the last line that is seen the list stands above it, whole.
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("\n".repeat(30) + "pto.t");
+    const [list, area] = await page.evaluate(() => ["#completions", ".area"].map((s) => document.querySelector(s).getBoundingClientRect()).map((b) => [b.top, b.bottom]));
+    assert.ok(list[0] >= area[0] && list[1] <= area[1] && list[1] > list[0], `the list ${list} is in the editor ${area}`);
+    await page.keyboard.press("Escape");
     // Everything can be taken back.
-    for (let n = 0; n < 60 && (await value(page, "text")) !== first; n++) await page.keyboard.press("Control+Z");
+    for (let n = 0; n < 120 && (await value(page, "text")) !== first; n++) await page.keyboard.press("Control+Z");
     assert.equal(await value(page, "text"), first);
     // Escape, then Tab leaves the editor.
     await page.keyboard.press("Escape");
