@@ -2,6 +2,18 @@
 "use strict";
 
 const Contents = {
+  /** Whether the numbers of wide tiles are written too. */
+  isWide: false,
+
+  start() {
+    $("values").addEventListener("click", () => {
+      this.isWide = !this.isWide;
+      $("values").setAttribute("aria-pressed", String(this.isWide));
+      Program.steps();
+      this.outputs(Program.ran);
+    });
+  },
+
   /** Tiles by number and core, and buffers with their elements, as they are after a step of a block. */
   at(block, count) {
     const [tiles, buffers] = [new Map(), new Map()];
@@ -66,8 +78,10 @@ const Contents = {
     const numbers = values.map(Number);
     let [low, high] = [Infinity, -Infinity];
     for (const n of numbers) if (Number.isFinite(n)) { low = Math.min(low, n); high = Math.max(high, n); }
-    const wide = cols <= 16;
-    const cell = wide ? 18 : cellSize(rows, cols, 420, 260, 14);
+    // A canvas has a limit of its own.
+    const wide = cols <= 16 || (this.isWide && cols * 52 < 16000);
+    const room = Math.min(420, ($("tiles").clientWidth || 421) - 1);
+    const cell = wide ? 18 : cellSize(rows, cols, room, 260, 14);
     const fill = (r, c) => {
       const n = r * cols + c;
       if (n >= values.length) return "transparent";
@@ -78,7 +92,7 @@ const Contents = {
     };
     const tell = (r, c) => { grid.mark([[r, c]]); const v = values[r * cols + c]; say(`${at(r, c)} = ${v === null ? "undefined" : v}`); };
     const grid = new Grid({
-      rows, cols, cell, width: wide ? Math.min(64, Math.max(30, Math.floor(420 / cols))) : cell, label, fill, hover: tell,
+      rows, cols, cell, width: !wide ? cell : cols <= 16 ? Math.min(64, Math.max(30, Math.floor(room / cols))) : 52, label, fill, hover: tell,
       text: (r, c) => { const v = values[r * cols + c]; return wide && v !== undefined ? (v === null ? "?" : v.slice(0, 9)) : null; },
       click: (r, c) => { tell(r, c); click(r, c); },
     });
@@ -89,6 +103,8 @@ const Contents = {
   },
 
   outputs(ran) {
+    if (!ran) return;
+    $("values").parentNode.hidden = !(ran.blocks || []).length;
     const compared = new Map((ran.compared || []).map((c) => [c.name, c]));
     $("outputs").replaceChildren(...(ran.outputs || []).map((o) => {
       const found = compared.get(o.name);

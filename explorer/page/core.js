@@ -107,7 +107,8 @@ function save(svg, name) {
 /** Waits until the hand rests. */
 function later(work, delay = 120) {
   let timer = 0;
-  return () => { clearTimeout(timer); timer = setTimeout(work, delay); };
+  const start = () => { clearTimeout(timer); timer = setTimeout(work, delay); };
+  return Object.assign(start, { cancel() { clearTimeout(timer); } });
 }
 
 /** Runs work; what it throws is said. */

@@ -49,7 +49,7 @@ const Instruction = {
 
   operand(o, n) {
     const shade = (r, c) => `hsl(${205 + (c * 40) / o.cols} 45% ${88 - (r * 18) / o.rows}%)`;
-    const cell = cellSize(o.rows, o.cols, 430, 300, 15);
+    const cell = cellSize(o.rows, o.cols, Math.min(430, ($("instruction-operands").clientWidth || 431) - 1), 300, 15);
     return new Grid({
       rows: o.rows, cols: o.cols, cell, edges: o.box, label: o.name,
       fill: (r, c) => {

@@ -6,7 +6,21 @@ const Layout = {
   BLOCK: 32, GROUPS: 16, BANK: 65536,
   answer: null,
 
-  start() {
+  /** The words of a tile type for each layout; the sentences are the engine's. */
+  ORDERS: {
+    ND: "blayout=row_major, slayout=none_box", DN: "blayout=col_major, slayout=none_box", NZ: "blayout=col_major, slayout=row_major",
+    ZN: "blayout=row_major, slayout=col_major", ZZ: "blayout=row_major, slayout=row_major", NN: "blayout=col_major, slayout=col_major",
+  },
+
+  start(catalog) {
+    $("layout-preset").append(...catalog.layouts.map((one) => make("option", { value: one.name }, `${one.name}: ${one.about}`)));
+    $("layout-preset").addEventListener("change", () => {
+      const orders = this.ORDERS[$("layout-preset").value];
+      if (!orders) return;
+      const rest = (state.type || $("type").value).split(",").map((part) => part.trim()).filter((part) => !/^[bs]layout\s*=/.test(part));
+      state.type = [...rest, orders].join(", ");
+      this.show();
+    });
     $("type").addEventListener("input", later(() => { state.type = $("type").value; this.show(); }));
     $("layout-view").addEventListener("change", () => { state.view = $("layout-view").value; this.draw(); });
   },
@@ -14,6 +28,10 @@ const Layout = {
   show() {
     if (state.type === null) state.type = $("type").value;
     if ($("type").value !== state.type) $("type").value = state.type;
+    // The banks of other profiles are not known.
+    const banks = $("layout-view").querySelector("[value=bank]");
+    banks.hidden = banks.disabled = state.profile !== "a2a3";
+    if (banks.disabled && state.view === "bank") state.view = "logical";
     $("layout-view").value = state.view;
     const fault = $("layout-fault");
     fault.hidden = true;
@@ -31,6 +49,8 @@ const Layout = {
       fault.className = "finding " + found.severity;
       fault.hidden = false;
     }
+    $("layout-preset").value = this.answer.layout;
+    $("layout-about").textContent = `${this.answer.layout}: ${this.answer.about}`;
     $("layout-legend").replaceChildren(...legend.flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)]));
     this.draw();
   },
@@ -89,8 +109,6 @@ const Layout = {
     if (a.is_ub && state.profile === "a2a3") {
       const group = block % this.GROUPS;
       facts.push(["UB bank", `${group + this.GROUPS * Math.floor(address / this.BANK)}, group ${group}`]);
-    } else if (a.is_ub) {
-      facts.push(["UB bank", "known for a2a3 only"]);
     }
     facts.push(["valid", r < a.valid[0] && c < a.valid[1] ? "valid" : "padding"]);
     $("layout-element").replaceChildren(...facts.flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)]));

@@ -58,10 +58,16 @@ async function start() {
   const written = $("given").textContent;
   const given = written.startsWith("{") ? JSON.parse(written) : {};
   if (!(await readLink())) Object.assign(state, given);
-  if (state.text === null) state.text = catalog.instructions.find((one) => one.name === "tadd").text;
-  if (!state.profile) state.profile = Engine.call({ do: "check", text: state.text }).profile;
-  Layout.start();
+  Examples.start();
+  if (state.text === null) {
+    const kept = Editor.draft();
+    if (kept && kept.trim()) { state.text = kept; say("This is the text of your last visit; the menu has examples."); }
+    else Object.assign(state, Examples.read(Examples.all[0].file));
+  }
+  if (!state.profile) state.profile = Examples.profile(state.text);
+  Layout.start(catalog);
   Instruction.start(catalog);
+  Editor.start(catalog);
   Program.start();
   for (const name of Object.keys(VIEWS)) $("tab-" + name).addEventListener("click", () => open(name));
   $("profile").addEventListener("change", () => setProfile($("profile").value));

@@ -7,7 +7,11 @@ const MemoryMap = {
   draw(map) {
     if (!map) { $("map").replaceChildren(); return; }
     this.WIDTH = ($("map").clientWidth || 520) - 1;
-    this.x = (position) => 60 + ((this.WIDTH - 70) * position) / (map.exit + 1);
+    // Constants and views before the first tile take no room.
+    const rows = map.memories.flatMap((memory) => memory.rows);
+    const first = Math.min(...rows.map((row) => row.start), map.exit);
+    const last = Math.max(...rows.map((row) => row.end + 1), first + 1);
+    this.x = (position) => 60 + ((this.WIDTH - 70) * Math.min(Math.max(position - first, 0), last - first)) / (last - first);
     $("map").innerHTML = map.memories.map((memory) => this.memory(memory)).join("") || "No tile needs storage.";
   },
 

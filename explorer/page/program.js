@@ -6,7 +6,6 @@ const Program = {
 
   start() {
     $("text").addEventListener("input", () => { state.text = $("text").value; this.forget(); this.soon(); });
-    $("text").addEventListener("scroll", () => { $("gutter").scrollTop = $("text").scrollTop; });
     $("text").addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); this.run(); }
     });
@@ -25,12 +24,14 @@ const Program = {
       Timeline.show(isLegal && this.request(), isLegal ? this.checked.races.findings : []);
     }, 200);
     Timeline.start();
+    Contents.start();
   },
 
   /** What ran was another program. */
   forget() {
     this.ran = null;
     state.ran = false;
+    $("values").parentNode.hidden = true;
     for (const id of ["outputs", "compared", "origin", "printed"]) $(id).replaceChildren();
   },
 
@@ -39,27 +40,30 @@ const Program = {
     // A link that was made after a run opens at its step.
     const step = state.step;
     for (const id of ["text", "other", "expected"]) if ($(id).value !== state[id]) $(id).value = state[id];
+    if (document.activeElement !== $("text")) $("text").setSelectionRange(0, 0);
     $("blocks").value = state.blocks;
     if (state.other) $("compare").open = true;
     if (!attempt(() => { this.checked = Engine.call({ do: "check", text: state.text, profile: state.profile }); })) return;
     const a = this.checked;
     const errors = a.findings.filter((f) => f.severity === "error").length;
-    $("verdict").textContent = errors ? `${errors} error${errors > 1 ? "s" : ""}` : `legal on ${a.profile}`;
+    $("verdict").textContent = errors ? `${errors} error${errors > 1 ? "s" : ""} on ${a.profile}` : `legal on ${a.profile}`;
     $("verdict").className = errors ? "bad" : "good";
     this.list($("findings"), a.findings);
     this.gutter();
+    Editor.mark([...a.findings, ...(a.races ? a.races.findings : [])]);
     const cell = (rule) => make("td", { class: rule ? "no" : "yes" }, rule || "✓");
     $("portability").replaceChildren(make("table", {}, make("tr", {}, make("th", {}, "line"), make("th", {}, ""), ...a.profiles.map((p) => make("th", {}, p))),
       ...a.portability.map((row) => make("tr", {}, make("td", {}, String(row.at.line)), make("td", {}, row.name), ...row.refused.map(cell)))));
     this.arguments(a.arguments || []);
     const races = a.races;
     $("races-verdict").textContent = races ? races.verdict : "";
-    $("races-verdict").className = races && races.verdict === "races" ? "bad" : "good";
+    $("races-verdict").className = races ? { races: "bad", undecided: "maybe" }[races.verdict] || "good" : "";
+    $("example").value = (Examples.all.find((one) => one.text === state.text) || { file: "" }).file;
     this.list($("races"), races ? races.findings : []);
     MemoryMap.draw(a.map);
-    this.timeline();
+    if (a.arguments) this.timeline(); else { this.timeline.cancel(); Timeline.show(null, []); }
     this.steps();
-    say(a.no_kernel || "");
+    if (a.no_kernel || !this.ran) say(a.no_kernel || "");
     if (state.ran && !this.ran && this.run()) this.go(step);
   },
 
@@ -75,8 +79,10 @@ const Program = {
     if (!at) return;
     $("text").focus();
     $("text").setSelectionRange(at.start, at.end);
-    const height = parseFloat(getComputedStyle($("text")).lineHeight);
-    $("text").scrollTop = Math.max(0, (at.line - 5) * height);
+    Editor.tell();
+    const { line, char } = Editor.metrics();
+    $("text").scrollTop = Math.max(0, (at.line - 5) * line);
+    $("text").scrollLeft = Math.max(0, (at.column + at.end - at.start) * char - $("text").clientWidth + 40);
   },
 
   gutter() {
@@ -98,7 +104,7 @@ const Program = {
     if (known === names) return;
     $("inputs").dataset.names = names;
     $("inputs").replaceChildren(...all.map((a) => {
-      const input = make("input", { value: state.inputs[a.name] || "", placeholder: a.kind === "scalar" ? "number" : "random, iota, 1 2 3 …", "data-name": a.name, spellcheck: "false" });
+      const input = make("input", { value: state.inputs[a.name] || "", placeholder: a.kind === "scalar" ? "number" : "random", title: a.kind === "scalar" ? "a number" : "random, iota, ones, zeros, numbers such as 1 2 3, or a .npy file", "aria-label": "%" + a.name, "data-name": a.name, spellcheck: "false" });
       const put = (text) => { state.inputs[a.name] = input.value = text; this.timeline(); };
       input.addEventListener("input", () => put(input.value));
       const label = make("label", { title: [a.kind, a.elem, (a.shape || []).join("×")].filter(Boolean).join(" ") }, "%" + a.name, input);
@@ -125,6 +131,7 @@ const Program = {
     this.go(Infinity);
     Contents.outputs(this.ran);
     $("printed").textContent = (this.ran.printed || []).map((p) => p.text ?? `%${p.name}: ${p.tile.values.join(" ")}`).join("\n");
+    if (window.innerWidth <= 860) document.querySelector(".results").scrollIntoView({ behavior: "smooth" });
     const stopped = this.ran.findings.find((f) => f.severity === "error");
     say(stopped ? "Stopped: " + stopped.message : "Ran " + this.all().length + " instructions.");
     return true;
@@ -172,7 +179,7 @@ const Program = {
     $("step").max = all.length;
     $("step").value = state.step;
     const step = this.current();
-    $("step-name").textContent = all.length ? `${state.step} of ${all.length}` + (step ? `: ${step.op}${step.core ? " on " + step.core : ""}, line ${step.at.line}` : ": start") : "not run (Ctrl+Enter)";
+    $("step-name").textContent = all.length ? `${state.step} of ${all.length}` + (step ? `: ${step.op}${step.core ? " on " + step.core : ""}, line ${step.at.line}` : ": start") : "not run yet";
     this.gutter();
     Contents.show(this.ran && this.ran.blocks && this.ran.blocks[this.block], step);
     MemoryMap.now(step);

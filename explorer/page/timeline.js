@@ -26,7 +26,7 @@ const Timeline = {
     this.answer = null;
     try {
       this.answer = request && Engine.call({ ...request, do: "timeline" });
-      this.why = "";
+      this.why = request ? "" : "A legal kernel has a timeline.";
     } catch (error) {
       this.why = error.message;
     }
@@ -41,8 +41,11 @@ const Timeline = {
     if (!a || !a.total) { $("timeline").replaceChildren(this.why || ""); $("timeline-about").textContent = ""; return; }
     const least = a.unknown ? `at least ` : "";
     const numbers = a.values.map(([name, n]) => `%${name} = ${n}`).join(", ");
-    const bound = a.bound ? `; bounded by ${a.bound[1]}, ${a.bound[2]} of them on the critical path` : "";
-    $("timeline-about").textContent = `${least}${a.total} cycles, estimated${bound}${numbers ? "; " + numbers : ""}`;
+    const works = a.processes.reduce((n, p) => n + p.slices.filter((s) => s.kind !== "wait").length, 0);
+    const guessed = a.unknown > works / 5;
+    const unknown = a.unknown ? `; ${a.unknown} of ${works} instructions have no known cost and count as 1 cycle` + (guessed ? ", too many to say which pipe bounds the kernel" : "") : "";
+    const bound = a.bound && !guessed ? `; bounded by ${a.bound[1]}, ${a.bound[2]} of them on the critical path` : "";
+    $("timeline-about").textContent = `${least}${a.total} cycles, estimated${bound}${unknown}${numbers ? "; " + numbers : ""}`;
     const width = (($("timeline").clientWidth || 520) - 1) * this.zoom;
     this.x = (cycle) => this.LEFT + ((width - this.LEFT - 12) * cycle) / a.total;
     this.tops = [];
@@ -60,9 +63,10 @@ const Timeline = {
       top += 6;
     });
     parts.push(...this.ticks(top), ...this.slices(), ...this.arrows(), ...this.raced());
-    const words = ["┄ waits · → flag or token · dashed frame: cost unknown", "red frame: critical path · red dashed line: race"];
+    const said = ["┄ waits", "→ flag or token", "dashed frame: cost unknown", "red frame: critical path", "red dashed line: race"];
+    const words = width < 460 ? said : [said.slice(0, 3).join(" · "), said.slice(3).join(" · ")];
     const legend = words.map((line, n) => `<text class="tl-name" x="${this.LEFT}" y="${top + 18 + 15 * n}">${line}</text>`).join("");
-    $("timeline").innerHTML = `<svg xmlns="http://www.w3.org/2000/svg" class="tl" width="${width}" height="${top + 40}" viewBox="0 0 ${width} ${top + 40}" role="img" aria-label="the pipes over time"><style>${this.STYLE}</style>
+    $("timeline").innerHTML = `<svg xmlns="http://www.w3.org/2000/svg" class="tl" width="${width}" height="${top + 10 + 15 * words.length}" viewBox="0 0 ${width} ${top + 10 + 15 * words.length}" role="img" aria-label="the pipes over time"><style>${this.STYLE}</style>
 <defs><marker id="tl-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path class="tl-head" d="M0,0 L8,4 L0,8 z"/></marker></defs>${parts.join("")}${legend}</svg>`;
     this.now();
   },

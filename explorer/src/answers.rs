@@ -31,7 +31,7 @@ pub fn catalog() -> Value {
         "profiles": Profile::ALL.map(|p| p.name()),
         "elems": Elem::ALL.iter().map(|e| e.name()).collect::<Vec<_>>(),
         "locs": Loc::ALL.iter().map(|l| l.name()).collect::<Vec<_>>(),
-        "layouts": LayoutName::ALL.iter().map(|l| l.name()).collect::<Vec<_>>(),
+        "layouts": LayoutName::ALL.iter().map(|l| json!({ "name": l.name(), "about": l.about() })).collect::<Vec<_>>(),
         "version": env!("CARGO_PKG_VERSION"),
     })
 }

@@ -38,6 +38,7 @@ pub fn answer(ask: &Ask) -> Answer {
     let title = format!("{tile} on {profile}");
     Ok(json!({
         "title": title, "layout": tile.layout_name().name(), "formula": tile.layout_name().formula(),
+        "about": tile.layout_name().about(),
         "rows": tile.rows, "cols": tile.cols, "bits": tile.elem.bits(), "elem": tile.elem.name(),
         "valid": [tile.v_row.known().unwrap_or(tile.rows), tile.v_col.known().unwrap_or(tile.cols)],
         "box": [ir, ic], "offsets": offsets, "bytes": tile.bytes(),

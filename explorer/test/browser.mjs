@@ -325,6 +325,140 @@ const tasks = {
     assert.match(await text(page, "equiv-answer"), /Different in 240 elements/);
   },
 
+  async "a first visit: every example opens, and the first one runs"() {
+    const page = await openPage();
+    assert.match(await text(page, "program"), /Write a kernel or open an example/);
+    assert.equal(await value(page, "example"), "first/axpy.pto");
+    await page.click("#run");
+    assert.match(await text(page, "status"), /Ran 5 instructions/);
+    await page.click("#values");
+    assert.ok(await page.locator("#outputs canvas").evaluate((c) => Number(c.dataset.width)) > 40, "values can be read");
+    assert.ok((await page.locator("#example optgroup").count()) >= 5);
+    const wanted = { "first/mistake.pto": [/error/, /^$/], "first/race.pto": [/legal/, /^races$/], "softmax.pto": [/legal on a5/, /race-free/], "sync/race.pto": [/legal/, /^races$/], "cores_deadlock.pto": [/legal/, /^races$/] };
+    for (const file of await page.locator("#example option").evaluateAll((all) => all.map((o) => o.value).filter(Boolean))) {
+      await page.selectOption("#example", file);
+      await page.waitForFunction((f) => document.querySelector("#example").value === f, file);
+      const [verdict, races] = wanted[file] || [/legal on/, /race-free|undecided/];
+      assert.match(await text(page, "verdict"), verdict, file);
+      assert.match(await text(page, "races-verdict"), races, file);
+      if (verdict.source.includes("error")) continue;
+      await page.click("#run");
+      assert.match(await text(page, "status"), file.includes("deadlock") ? /Stopped: .*deadlock|Stopped: .*wait/i : /Ran \d+ instructions/, file);
+    }
+    // An element of the softmax says where it comes from.
+    await page.selectOption("#example", "softmax.pto");
+    await page.click("#run");
+    await point(page, "#outputs [data-output=y]", 4, 7, true);
+    assert.match(await text(page, "origin"), /Where %y\[4, 7\] comes from/);
+    assert.match(await text(page, "origin"), /exp/);
+    await shoot(page, "softmax");
+  },
+
+  async "the editor: tab, indentation, comments, completion, undo, marks, and a text that stays"() {
+    const page = await openPage();
+    const first = await value(page, "text");
+    const selection = () => page.evaluate(() => { const t = document.querySelector("#text"); return [t.selectionStart, t.selectionEnd]; });
+    await page.click("#text");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("func.func @k() {\n%a = pto.tm");
+    assert.equal(await value(page, "text"), "func.func @k() {\n  %a = pto.tm");
+    // The usual name that begins with it is first; Tab takes it.
+    assert.equal(await page.locator("#completions li").first().locator("b").innerText(), "tmov");
+    assert.equal(await page.locator("#text").getAttribute("aria-activedescendant"), "choice-0");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Tab");
+    assert.equal(await value(page, "text"), "func.func @k() {\n  %a = pto.tmov");
+    assert.ok(await page.locator("#completions").isHidden());
+    await page.keyboard.press("Control+A");
+    await page.keyboard.press("Tab");
+    assert.equal(await value(page, "text"), "  func.func @k() {\n    %a = pto.tmov");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Control+/");
+    assert.equal(await value(page, "text"), "// func.func @k() {\n  // %a = pto.tmov");
+    await page.keyboard.press("Control+/");
+    assert.equal(await value(page, "text"), "func.func @k() {\n  %a = pto.tmov");
+    assert.deepEqual(await selection(), [0, (await value(page, "text")).length]);
+    // Everything can be taken back.
+    for (let n = 0; n < 60 && (await value(page, "text")) !== first; n++) await page.keyboard.press("Control+Z");
+    assert.equal(await value(page, "text"), first);
+    // Escape, then Tab leaves the editor.
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Tab");
+    assert.notEqual(await page.evaluate(() => document.activeElement.id), "text");
+    assert.equal(await value(page, "text"), first);
+    // What the page has is coloured, and a finding is underlined where it is, and said at the caret.
+    await page.selectOption("#example", "first/mistake.pto");
+    await page.waitForSelector("#colours .squiggle.error");
+    assert.ok((await page.locator("#colours .t-op").count()) > 4);
+    assert.equal(await page.locator("#colours").evaluate((c) => c.textContent), (await value(page, "text")) + "\n");
+    await page.locator("#findings li").first().click();
+    assert.match(await text(page, "caret"), /^\d+:\d+\s+[\w-]+: /);
+    assert.match(await text(page, "timeline"), /A legal kernel/);
+    await shoot(page, "editor");
+    // Colours lie under the letters, wherever the text is scrolled to.
+    const places = await page.evaluate(() => {
+      const t = document.querySelector("#text");
+      t.scrollTop = 40;
+      t.dispatchEvent(new Event("scroll"));
+      const style = (e) => { const s = getComputedStyle(e); return [s.font, s.lineHeight, s.paddingTop, s.paddingLeft, s.tabSize].join(); };
+      const box = document.querySelector("#colours").getBoundingClientRect();
+      const inner = t.getBoundingClientRect();
+      return { same: style(t) === style(document.querySelector("#colours")), gap: [inner.top - t.scrollTop - box.top, inner.left - t.scrollLeft - box.left] };
+    });
+    assert.ok(places.same, "one font");
+    assert.deepEqual(places.gap.map(Math.round), [0, 0]);
+    // An example in place of a text is taken back with undo.
+    const mistake = await value(page, "text");
+    await write(page, mistake + "// mine\n");
+    await page.selectOption("#example", "gelu.pto");
+    assert.match(await text(page, "status"), /Ctrl\+Z/);
+    await page.focus("#text");
+    await page.keyboard.press("Control+Z");
+    assert.equal(await value(page, "text"), mistake + "// mine\n");
+    // The text is there at the next visit, where no link says otherwise.
+    await page.waitForTimeout(600);
+    await page.reload();
+    await page.waitForSelector("body[data-ready=yes]");
+    assert.equal(await value(page, "text"), mistake + "// mine\n");
+  },
+
+  async "everything fits a phone and a wide screen, and has a name"() {
+    for (const [width, height] of [[360, 740], [390, 844], [1400, 900]]) {
+      const page = await openPage(undefined, { viewport: { width, height } });
+      for (const tab of ["layout", "instruction", "program"]) {
+        await page.click("#tab-" + tab);
+        if (tab === "program") {
+          await page.selectOption("#example", "softmax.pto");
+          await page.click("#run");
+          await page.waitForTimeout(500);
+        }
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= width, `${tab} is ${wide} pixels wide at ${width}`);
+        await shoot(page, `${tab}-${width}`);
+        const nameless = await page.locator(`#${tab} :is(button, select, input:not([hidden]), textarea, canvas)`).evaluateAll((all) => all
+          .filter((e) => !(e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels.length && e.labels[0].innerText.trim()))).map((e) => e.outerHTML.slice(0, 90)));
+        assert.deepEqual(nameless, [], `without a name at ${width}`);
+      }
+      if (width < 860) {
+        const [editor, results] = await page.evaluate(() => [".editor", ".results"].map((s) => document.querySelector(s).getBoundingClientRect()).map((b) => [b.left, b.top, b.width]));
+        assert.ok(editor[2] > width - 40 && results[2] > width - 40 && results[1] > editor[1], "one column");
+      }
+    }
+  },
+
+  async "the six layouts are in a menu, each with a sentence"() {
+    const page = await openPage();
+    await page.click("#tab-layout");
+    for (const [name, words] of [["ND", /Row after row/], ["DN", /Column after column/], ["NZ", /column of boxes/], ["ZN", /row of boxes/], ["ZZ", /row of boxes/], ["NN", /column of boxes/]]) {
+      await page.selectOption("#layout-preset", name);
+      assert.match(await text(page, "status"), new RegExp(` ${name} on a5`));
+      assert.match(await text(page, "layout-about"), words);
+    }
+    await page.click("#letters summary");
+    assert.match(await text(page, "letters"), /which box/);
+  },
+
   async "copies run elsewhere, the page fits 1024 pixels, and the dark is readable"() {
     const page = await openPage(undefined, { viewport: { width: 1024, height: 768 }, colorScheme: "dark", permissions: ["clipboard-read", "clipboard-write"] });
     const copied = async (format) => {

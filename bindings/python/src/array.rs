@@ -188,6 +188,20 @@ pub fn to_numpy<'py>(py: Python<'py>, elem: Elem, shape: &[u64], packed: Vec<u8>
     helper(py, "from_bytes")?.call1((flat, native, name, shape.to_vec(), elem.is_fp4()))
 }
 
+/// The element type of the arrays that [`to_numpy`] makes.
+pub fn dtype(py: Python<'_>, elem: Elem) -> PyResult<Bound<'_, PyAny>> {
+    helper(py, "dtype")?.call1((elem.name(),))
+}
+
+/// The array, with what is undefined as the caller asks: masked, zero, or refused.
+pub fn with_undefined<'py>(
+    array: Bound<'py, PyAny>,
+    defined: Bound<'py, PyAny>,
+    undefined: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    helper(array.py(), "with_undefined")?.call1((array, defined, undefined))
+}
+
 /// An array of the library, whose fp4 rows count bytes, in numpy.
 pub fn array_to_numpy<'py>(py: Python<'py>, elem: Elem, array: Array) -> PyResult<Bound<'py, PyAny>> {
     let mut shape = array.shape;

@@ -119,6 +119,37 @@ fn input(kernel: &Kernel, name: &str, given: &Bound<'_, PyAny>, bindings: &Bindi
     bind(read(&numpy)?)
 }
 
+/// What several ranks are given: arrays whose first axis is the rank, and `"rank"` and `"ranks"` as numbers.
+pub fn inputs_of_rank(
+    kernel: &Kernel,
+    blocks: u32,
+    given: &[Option<&Bound<'_, PyDict>>],
+    (rank, count): (usize, usize),
+) -> PyResult<Bindings> {
+    let mut all: Option<Bound<'_, PyDict>> = None;
+    for (name, value) in given.iter().flatten().flat_map(|dict| dict.iter()) {
+        let (py, text) = (value.py(), value.cast::<PyString>().ok().map(|t| t.to_string()));
+        let argument = name.extract::<String>()?;
+        let is_scalar = kernel.argument(&argument).is_ok_and(|v| matches!(kernel.need(v), Need::Scalar(_)));
+        let own = match (text.as_deref(), is_scalar) {
+            (Some("rank"), true) => rank.into_pyobject(py)?.into_any(),
+            (Some("ranks"), true) => count.into_pyobject(py)?.into_any(),
+            (Some(_), _) => value,
+            (None, true) if number(&value)?.is_some() => value,
+            (None, _) => {
+                let first = value.len().unwrap_or(0);
+                if first != count {
+                    let what = format!("{argument}: its first axis has {first}, and there are {count} ranks");
+                    return Err(refuse(py, what, "give an array whose first axis is the rank"));
+                }
+                value.get_item(rank)?
+            }
+        };
+        all.get_or_insert_with(|| PyDict::new(py)).set_item(name, own)?;
+    }
+    inputs(kernel, blocks, all.as_ref(), None)
+}
+
 /// Everything that is given, by name: a dictionary, and keyword arguments.
 pub fn inputs(
     kernel: &Kernel,

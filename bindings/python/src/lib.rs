@@ -10,6 +10,7 @@ mod instruction;
 mod machine;
 mod page;
 mod program;
+mod ranks;
 mod stop;
 mod testing;
 mod timeline;

@@ -1,17 +1,16 @@
 //! `Machine` and its tiles.
 
-use crate::array::{as_numpy, elements, to_numpy};
+use crate::array::{as_numpy, dtype, elements, to_numpy, with_undefined};
 use crate::error::{Diagnostic, raise, refuse};
 use crate::given::{self, number, word};
 use crate::page::block;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyString};
+use pyo3::types::{PyBytes, PyEllipsis, PySlice, PyString, PyTuple};
 use tessera::dynamic::TileData;
 use tessera::npy::shape_text;
 use tessera::program::tile_shape;
 use tessera::{Compact, Elem, Extent, Loc, Pad, PadLiteral, TileBuf, TileType};
-use tessera_cli::render::values::show_tile;
 use tessera_cli::render::{grid, tile as picture};
 use tessera_ir::Type;
 use tessera_isa::tile::{BLayout, LayoutName, SLayout, Tile as TileOnProfile};
@@ -132,6 +131,8 @@ impl Machine {
         let mut ty = match (elem, shape) {
             (Some(elem), Some((rows, cols))) => {
                 let all: Vec<&str> = Loc::ALL.iter().map(|l| l.name()).collect();
+                // The unified buffer has the name of its memory too, as in text.
+                let loc = if loc == "ub" { Loc::Vec.name() } else { loc };
                 TileType::new(word(py, "location", loc, Loc::parse, &all)?, self::elem(elem)?, rows, cols)
             }
             (None, None) => written(py, loc)?,
@@ -184,6 +185,19 @@ fn orders(layout: LayoutName) -> (Option<BLayout>, Option<SLayout>) {
     let all = BLayout::ALL.iter().flat_map(|b| SLayout::ALL.iter().map(|s| (*b, *s)));
     let found = all.into_iter().find(|(b, s)| LayoutName::of(*b, *s) == layout);
     (found.map(|f| f.0), found.map(|f| f.1))
+}
+
+/// Which elements of a tile's contents were written: an array of bools.
+fn is_defined<'py>(py: Python<'py>, data: &TileData) -> PyResult<Bound<'py, PyAny>> {
+    let shape = tile_shape(data);
+    let count: u64 = shape.iter().product();
+    let bits = u64::from(data.elem.bits());
+    let is_defined = |n: u64| {
+        let bytes = (n * bits / 8) as usize..((n + 1) * bits).div_ceil(8) as usize;
+        data.defined.get(bytes).is_some_and(|bytes| bytes.iter().all(|b| *b == 0xFF))
+    };
+    let flags: Vec<bool> = (0..count).map(is_defined).collect();
+    numpy::PyArray1::from_vec(py, flags).call_method1("reshape", (shape,))
 }
 
 /// A tile on a machine. `tile[:] = array` writes its valid region, `tile.numpy()` reads it.
@@ -260,12 +274,18 @@ impl Tile {
         Ok(self.elem_of(py)?.name())
     }
 
+    /// The numpy type of the arrays of its contents.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        dtype(py, self.elem_of(py)?)
+    }
+
     /// The declared extents.
     #[getter]
-    fn shape(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match &self.conv {
-            Some(dims) => Ok(dims.clone()),
-            None => self.ty(py).map(|ty| vec![ty.rows, ty.cols]),
+            Some(dims) => PyTuple::new(py, dims),
+            None => self.ty(py).and_then(|ty| PyTuple::new(py, [ty.rows, ty.cols])),
         }
     }
 
@@ -298,27 +318,21 @@ impl Tile {
         self.buf.assign(address).map_err(wrong(py))
     }
 
-    /// The valid region as a new array; elements that nobody has written are 0. `core` is a vector core, 0 or 1.
-    #[pyo3(signature = (core=0) -> "ndarray[Any, Any]")]
-    fn numpy<'py>(&self, py: Python<'py>, core: u8) -> PyResult<Bound<'py, PyAny>> {
+    /// The valid region as a new array. `core` is a vector core, 0 or 1.
+    ///
+    /// Elements that nothing has written: `undefined="mask"` masks them (a `numpy.ma.MaskedArray`, if there are any),
+    /// `"raise"` refuses them, `"zero"` gives 0.
+    #[pyo3(signature = (core=0, *, undefined="mask") -> "ndarray[Any, Any]")]
+    fn numpy<'py>(&self, py: Python<'py>, core: u8, undefined: &str) -> PyResult<Bound<'py, PyAny>> {
         let data = self.buf.data_on(core).map_err(wrong(py))?;
-        to_numpy(py, data.elem, &tile_shape(&data), data.elements)
+        let defined = is_defined(py, &data)?;
+        with_undefined(to_numpy(py, data.elem, &tile_shape(&data), data.elements)?, defined, undefined)
     }
 
     /// Which elements of the valid region were written: an array of bools.
     #[getter]
     fn defined<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let data = self.data(py)?;
-        let shape = tile_shape(&data);
-        let count: u64 = shape.iter().product();
-        let bits = u64::from(data.elem.bits());
-        let is_defined = |n: u64| {
-            let bytes = (n * bits / 8) as usize..((n + 1) * bits).div_ceil(8) as usize;
-            data.defined.get(bytes).is_some_and(|bytes| bytes.iter().all(|b| *b == 0xFF))
-        };
-        let flags: Vec<bool> = (0..count).map(is_defined).collect();
-        let array = numpy::PyArray1::from_vec(py, flags);
-        array.call_method1("reshape", (shape,))
+        is_defined(py, &self.data(py)?)
     }
 
     /// The declared bytes as they lie in memory; undefined ones are 0.
@@ -328,7 +342,7 @@ impl Tile {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        self.numpy(py, 0)?.get_item(key)
+        self.numpy(py, 0, "mask")?.get_item(key)
     }
 
     fn __setitem__(&mut self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -340,7 +354,7 @@ impl Tile {
             let what = "a part of a tile cannot be written while elements of its valid region are undefined";
             return Err(refuse(py, what, "write all of it first: tile[:] = 0"));
         }
-        let array = self.numpy(py, 0)?;
+        let array = self.numpy(py, 0, "raise")?;
         array.set_item(key, value)?;
         self.write(py, &array)
     }
@@ -352,7 +366,8 @@ impl Tile {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let array = self.numpy(py, 0)?;
+        // numpy drops the mask of an array that it makes plain.
+        let array = self.numpy(py, 0, "raise")?;
         match (dtype, copy) {
             (_, Some(false)) => Err(refuse(py, "the contents of a tile are copied", "leave copy=False out")),
             (Some(dtype), _) => array.call_method1("astype", (dtype,)),
@@ -361,7 +376,7 @@ impl Tile {
     }
 
     fn __str__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("{}\n{}", self.now(py)?, show_tile("tile", "", &self.data(py)?, None)))
+        Ok(format!("{}\n{}", self.now(py)?, self.numpy(py, 0, "mask")?.str()?))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

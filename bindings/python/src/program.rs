@@ -55,7 +55,7 @@ impl Program {
         Ok(program)
     }
 
-    fn raise(&self, py: Python<'_>, error: &tessera::Error) -> PyErr {
+    pub fn raise(&self, py: Python<'_>, error: &tessera::Error) -> PyErr {
         raise(py, error, Some(&self.source))
     }
 
@@ -66,7 +66,7 @@ impl Program {
     }
 
     /// The kernel of a program without errors in its text.
-    fn kernel(&self, py: Python<'_>, profile: Option<&str>, entry: Option<&str>) -> PyResult<tessera::Kernel> {
+    pub fn kernel(&self, py: Python<'_>, profile: Option<&str>, entry: Option<&str>) -> PyResult<tessera::Kernel> {
         let program = self.on(py, profile)?;
         if program.has_errors() {
             self.sound(py, &program.check())?;
@@ -228,7 +228,10 @@ impl Program {
     ///
     /// Inputs whose names are no Python names, or those of an option, go into `inputs`. A string makes an array up:
     /// `"random"`, `"random:SEED"`, `"iota"`, `"zeros"`, `"ones"`, `"value:V"`. `outputs` asks for further tiles.
-    #[pyo3(signature = (profile=None, *, entry=None, blocks=1, outputs: "Sequence[str]" = Vec::new(), inputs: "Mapping[str, Any] | None" = None, **arrays: "Any") -> "Result")]
+    ///
+    /// With `ranks` so many ranks run together: arrays have the rank as their first axis, those that come out too, and
+    /// the strings `"rank"` and `"ranks"` are the rank's number and how many there are. `races` judges their order.
+    #[pyo3(signature = (profile=None, *, entry=None, blocks=1, ranks=None, races=false, outputs: "Sequence[str]" = Vec::new(), inputs: "Mapping[str, Any] | None" = None, **arrays: "Any") -> "Result")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
     fn run<'py>(
         &self,
@@ -236,10 +239,20 @@ impl Program {
         profile: Option<&str>,
         entry: Option<&str>,
         blocks: i64,
+        ranks: Option<i64>,
+        races: bool,
         outputs: Vec<String>,
         inputs: Option<&Bound<'py, PyDict>>,
         arrays: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(ranks) = ranks {
+            let job = crate::ranks::Job { profile, entry, blocks, ranks, races, outputs };
+            return crate::ranks::run(self, py, job, &[inputs, arrays]);
+        }
+        if races {
+            let what = "races=True judges the order of several ranks";
+            return Err(refuse(py, what, "give ranks=N, or call races()"));
+        }
         let (kernel, outputs) = self.outputs(py, profile, entry, blocks, &outputs, inputs, arrays)?;
         result(py, self, &kernel, outputs)
     }

@@ -128,3 +128,41 @@ def test_arrays_without_elements_and_of_many_dimensions():
     text = "func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {\n  return\n}"
     result = tessera.Program(text).run(x=np.zeros((0, 4), np.float32), y=np.zeros((2, 3, 4), np.float32))
     assert list(result) == []
+
+
+def test_undefined_elements_are_masked_or_refused_and_never_zero_in_silence():
+    m = tessera.Machine("a5")
+    tile = m.tile("vec", "f32", (16, 64))
+    assert tile.shape == (16, 64) and isinstance(tile.shape, tuple) and tile.dtype == np.float32
+    array = tile.numpy()
+    assert isinstance(array, np.ma.MaskedArray) and array.mask.all() and tile[0, 0] is np.ma.masked
+    assert (tile.numpy(undefined="zero") == 0).all()
+    for plain in [lambda: np.asarray(tile), lambda: tile.numpy(undefined="raise")]:
+        with pytest.raises(tessera.Error, match="1024 of the 1024 elements of the tile were never written") as error:
+            plain()
+        assert error.value.rule == "undefined-read"
+    with pytest.raises(tessera.Error, match="'mask', 'raise' or 'zero'"):
+        tile.numpy(undefined="nan")
+    # A part of it: rows that a wider valid region has besides.
+    tile.valid = (4, 64)
+    tile[:] = 1
+    tile.valid = (16, 64)
+    array = tile.numpy()
+    assert array.count() == 4 * 64 and float(array.sum()) == 256 and not array.mask[:4].any() and array.mask[4:].all()
+    tile[:] = 2
+    assert type(tile.numpy()) is np.ndarray and (np.asarray(tile) == 2).all()
+
+
+def test_a_tile_is_printed_in_a_line_and_in_a_few():
+    tile = tessera.Machine("a5").tile("vec", "f32", (16, 64))
+    assert repr(tile) == "<Tile vec 16x64xf32 ND on a5>"
+    assert "--" in str(tile) and "\n" not in repr(tile)
+    tile[:] = np.arange(1024, dtype=np.float32).reshape(16, 64)
+    assert str(tile).splitlines()[0] == "vec 16x64xf32 ND" and len(str(tile).splitlines()) < 12
+    assert "1.023e+03" in str(tile) or "1023." in str(tile)
+
+
+@pytest.mark.parametrize("elem", ["bf16", "f8e4m3", "f4e2m1x2", "i32", "u8"])
+def test_dtype_is_that_of_the_contents(elem):
+    tile = tessera.Machine("a5").tile("vec", elem, (16, 64))
+    assert tile.numpy().dtype == tile.dtype and tile.numpy().mask.all()

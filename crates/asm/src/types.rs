@@ -51,6 +51,19 @@ impl<'a> Piece<'a> {
         Some((key.trim(), value.trim()))
     }
 
+    /// The parts between white space.
+    fn words(self) -> SmallVec<[Piece<'a>; 12]> {
+        let mut out = SmallVec::new();
+        let mut rest = self.trim();
+        while !rest.text.is_empty() {
+            let end = rest.text.find(char::is_whitespace).unwrap_or(rest.text.len());
+            let (word, after) = rest.cut(end, 0);
+            out.push(word);
+            rest = after.trim();
+        }
+        out
+    }
+
     /// The parts between commas that stand in no bracket and no string.
     fn items(self) -> SmallVec<[Piece<'a>; 12]> {
         let mut out = SmallVec::new();

@@ -135,7 +135,12 @@ pub fn shape(text: &str) -> Result<(String, Vec<u64>), String> {
     let wrong = || format!("'{text}' is not NAME=NxM, such as x=16x64");
     let (bound, dims) = split(text, "NxM").map_err(|_| wrong())?;
     let dims: Option<Vec<u64>> = dims.split('x').map(|d| d.parse().ok()).collect();
-    Ok((bound.name, dims.ok_or_else(wrong)?))
+    // The rank stays with the name.
+    let name = match bound.of {
+        Of::Rank(rank) => format!("{}@{rank}", bound.bare()),
+        _ => bound.name,
+    };
+    Ok((name, dims.ok_or_else(wrong)?))
 }
 
 /// `NAME=VALUE`, `NAME.valid=R,C`, `NAME.strides=S,T` or `NAME.offset=N` (isa/structure.md 3).

@@ -70,7 +70,7 @@ impl Emitter<'_> {
                 return Err(cannot(op.span, "pto.syncall", "split the kernel where its cores meet"));
             }
             // Hints on cache lines, and the address of the flags between cores.
-            Some(Order::Nothing) => self.hint(op, opcode)?,
+            Some(Order::Nothing | Order::Cache) => self.hint(op, opcode)?,
             None => {}
         }
         Ok(())

@@ -336,6 +336,16 @@ pub struct CommOp {
     pub result: Option<IntSlot>,
 }
 
+/// What an operation on the cache of S is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Cached {
+    All,
+    /// The lines of a view, or the one of a pointer.
+    Lines(GlobalSlot),
+    /// No lines: what was written back is visible.
+    Fence,
+}
+
 /// A meeting of cores, with the word that counts them and how many take part, where they are given.
 #[derive(Debug)]
 pub struct Meeting {
@@ -438,6 +448,8 @@ pub enum Support {
     Micro(MicroSupport),
     // An order operation, with its id; present only if the run is observed.
     Order(Option<Int>),
+    // For observers: lines of the cache, or a fence.
+    Cache(Cached),
 }
 
 /// A tile instruction of the program.

@@ -33,7 +33,7 @@ mod symbolic_run;
 
 pub use micro_order::Bytes;
 pub use observe::{Communicated, Moment, Move, Moved, Moves, Observe, Observer, SignalWord, Space, TouchKind, Variant};
-pub use ranks::{RankOutput, Ranks, RanksOutcome, Window, communicates, run_ranks};
+pub use ranks::{AddressSpace, RankOutput, Ranks, RanksOutcome, Window, communicates, run_ranks};
 pub use record::{Recorded, Step, Stored};
 pub use symbolic_run::run as watch;
 pub use tessera_exec::engine::TileData;

@@ -1,7 +1,7 @@
 //! Observation of a run: every instruction and order operation of a process in program order, with its values. The
 //! contents of bytes are not observed, and nothing else of the run depends on the observer.
 
-use super::code::{Code, InstTemplate, Int, Support};
+use super::code::{Cached, Code, InstTemplate, Int, Support};
 use super::micro_order::Bytes;
 use super::step::Exec;
 use tessera_exec::engine::{Global, TileId};
@@ -95,6 +95,8 @@ pub enum Communicated<'a> {
     Notify { words: &'a [SignalWord], sets: bool, value: i32, order: u64 },
     // A wait that is over, or a test that is true.
     Wait { words: &'a [SignalWord], cmp: WaitCmp, value: i32, order: u64 },
+    // Lines of the cache of S are written back and forgotten (all where none are named), or a fence stands.
+    Cache { lines: Option<(MemoryId, &'a [(i64, i64)])>, is_fence: bool },
     // A copy that runs on begins, or copies are done.
     Start { moves: &'a Moves, number: u64 },
     Done { numbers: &'a [u64] },
@@ -241,6 +243,25 @@ impl Exec<'_> {
 
     pub fn observe_communicated(&mut self, op: OpId, what: Communicated<'_>) {
         self.tell_of(op, |observer, moment, this| observer.communicated(moment, what, &|memory| this.space(memory)));
+    }
+
+    /// An operation on the cache of S. A view names all of its lines, a pointer the one of its first element.
+    pub fn observe_cache(&mut self, op: OpId, cached: Cached) {
+        let (lines, is_fence) = match cached {
+            Cached::All => (None, false),
+            Cached::Fence => (None, true),
+            Cached::Lines(slot) => {
+                let view = self.global(slot).clone();
+                let first = view.byte().unwrap_or(0) as i64;
+                let ranges = match super::ranks::reach_of(&view) {
+                    Some(reach) if !view.dims.is_empty() => vec![reach],
+                    _ => vec![(first, first + 1)],
+                };
+                (Some((view.buffer, ranges)), false)
+            }
+        };
+        let lines = lines.as_ref().map(|(memory, ranges)| (*memory, ranges.as_slice()));
+        self.observe_communicated(op, Communicated::Cache { lines, is_fence });
     }
 
     pub fn observe_order(&mut self, op: OpId, id: Option<i64>) {

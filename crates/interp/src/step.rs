@@ -412,6 +412,7 @@ impl<'a> Exec<'a> {
                 self.set(defined, 1);
             }
             Support::Micro(support) => self.micro_support(at, support)?,
+            Support::Cache(cached) => self.observe_cache(at, *cached),
             Support::Order(id) => self.observe_order(at, id.map(|id| self.int(id))),
             Support::Fault(rule, what) => return Err(failure(rule, what, "check the program")),
             Support::Refuse(name) => {

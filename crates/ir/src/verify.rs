@@ -212,7 +212,10 @@ impl Verifier<'_> {
                 if let Some(role) = op.missing() {
                     return Some(format!("{opcode} lacks its operand {role}"));
                 }
-                let any = matches!(opcode.info().sem, Sem::Orders(Order::Nothing | Order::Events | Order::Meet));
+                let any = matches!(
+                    opcode.info().sem,
+                    Sem::Orders(Order::Nothing | Order::Cache | Order::Events | Order::Meet)
+                );
                 let is_source = |o: &Operand| opcode.info().text == Text::Slot && o.role == Role::Src;
                 if let Some(o) = op.operands.iter().find(|o| !any && !is_source(o) && !self.plays(o)) {
                     return Some(format!("the operand {} of {opcode} has another type", o.role));

@@ -79,13 +79,23 @@ impl Items<'_> {
         }
     }
 
-    /// Instructions and what else a statement starts with.
+    /// Instructions and what else a statement starts with: what the profile has first, then what the text uses
+    /// already, then short names, and of equal ones moves before arithmetic.
     fn operations(&mut self, is_first: bool, snippets: bool, pages: &dyn Pages) {
         let form = usual_form(self.snapshot);
+        let (profiles, _) = self.snapshot.profiles();
+        // While an instruction is written, its function may be unreadable.
+        let read = [Some(self.snapshot), self.snapshot.good.as_deref()].into_iter().flatten();
+        let ops = read.flat_map(|s| &s.program.module().funcs).flat_map(|f| &f.ops);
+        let used: HashSet<Opcode> = ops.filter_map(|op| op.opcode()).collect();
         for name in vocabulary::operations() {
             let bare = name.strip_prefix("pto.").unwrap_or(&name);
             let Some(op) = Opcode::parse(bare).filter(|_| name != bare) else {
                 self.word(name.clone(), lsp::CompletionItemKind::Keyword, bare);
+                // Behind the instructions.
+                if let Some(item) = self.list.last_mut() {
+                    item.sort_text = Some(format!("3{name}"));
+                }
                 continue;
             };
             let label = if form == TextForm::Asm { bare.to_string() } else { name.clone() };
@@ -93,6 +103,10 @@ impl Items<'_> {
             let text = if snippets && has_forms { snippet(op, form, &label, is_first, pages) } else { None };
             if let Some(item) = self.add(label, lsp::CompletionItemKind::Function) {
                 item.detail = Some(op.info().summary.into());
+                let info = op.info();
+                let has = info.sigs.is_empty() || info.sigs.iter().any(|s| profiles.iter().any(|p| s.on.has(*p)));
+                let rank = if !has { 2 } else { u8::from(!used.contains(&op)) };
+                item.sort_text = Some(format!("{rank}{:02}{}{bare}", bare.len(), info.family as u8));
                 item.data = Some(op.mnemonic().into());
                 if let (Some(text), Some(lsp::CompletionItemTextEdit::TextEdit(edit))) = (text, &mut item.text_edit) {
                     edit.new_text = text;

@@ -20,6 +20,7 @@ mod hover;
 mod navigate;
 mod outline;
 mod server;
+mod signature;
 mod snapshot;
 mod symbols;
 mod text;

@@ -1,8 +1,9 @@
-//! The document as a whole: its functions and values, and its canonical text.
+//! The document as a whole: its functions and values, what can be folded, its kernels, and its canonical text.
 
 use crate::snapshot::Snapshot;
 use crate::symbols::{Symbol, type_of};
 use gen_lsp_types as lsp;
+use tessera_asm::Tok;
 use tessera_ir::{Func, ValueId};
 use tessera_isa::diag::Span;
 
@@ -73,4 +74,60 @@ pub fn formatting(snapshot: &Snapshot) -> Option<Vec<lsp::TextEdit>> {
 
 fn equal((a, b): (&str, &str)) -> Option<usize> {
     (a == b).then_some(a.len())
+}
+
+/// What can be folded: braces over several lines, and comments of several lines.
+pub fn folds(snapshot: &Snapshot) -> Vec<lsp::FoldingRange> {
+    let line = |byte: u32| snapshot.text.position(byte).line;
+    let fold = |start_line, end_line, kind| lsp::FoldingRange { start_line, end_line, kind, ..Default::default() };
+    let mut all = Vec::new();
+    let mut open = Vec::new();
+    for token in &snapshot.tokens().list {
+        match token.kind {
+            Tok::LBrace => open.push(line(token.span.start)),
+            Tok::RBrace => {
+                // The line of the closing brace stays visible.
+                let (start, end) = (open.pop(), line(token.span.start));
+                all.extend(start.filter(|start| start + 1 < end).map(|start| fold(start, end - 1, None)));
+            }
+            _ => {}
+        }
+    }
+    let comments = snapshot.tokens().comments.iter().filter(|c| !c.trailing);
+    let mut run: Option<(u32, u32)> = None;
+    for at in comments.map(|c| Some(line(c.span.start))).chain([None]) {
+        run = match (run, at) {
+            (Some((start, end)), Some(at)) if at == end + 1 => Some((start, at)),
+            (found, at) => {
+                let kind = Some(lsp::FoldingRangeKind::Comment);
+                all.extend(found.filter(|(start, end)| start < end).map(|(start, end)| fold(start, end, kind)));
+                at.map(|at| (at, at))
+            }
+        };
+    }
+    all
+}
+
+/// `Run` and `Explore` above each kernel, as commands that the client has announced.
+pub fn lenses(snapshot: &Snapshot) -> Vec<lsp::CodeLens> {
+    if snapshot.program.has_errors() {
+        return Vec::new();
+    }
+    let module = snapshot.program.module();
+    let uri = serde_json::json!(snapshot.uri);
+    let lens = |range: lsp::Range, title: &str, command: &str, arguments| lsp::CodeLens {
+        range,
+        command: Some(lsp::Command::new(title.into(), None, command.into(), Some(arguments))),
+        data: None,
+    };
+    let mut all = Vec::new();
+    for func in module.candidates() {
+        let name = (!module.is_listing).then(|| module.names.text(func.name).to_string());
+        let symbol = name.clone().map(Symbol::Function);
+        let definition = symbol.and_then(|symbol| snapshot.symbols().definition(&symbol).map(|found| found.span));
+        let range = snapshot.text.range(definition.unwrap_or_default());
+        all.push(lens(range, "▶ Run", "tessera.run", vec![uri.clone(), serde_json::json!(name)]));
+        all.push(lens(range, "Explore", "tessera.explore", vec![uri.clone()]));
+    }
+    all
 }

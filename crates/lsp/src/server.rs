@@ -5,7 +5,7 @@ use crate::config::{Config, SECTION};
 use crate::snapshot::Snapshot;
 use crate::text::Text;
 use crate::worker::{self, Task};
-use crate::{Pages, SCHEME, actions, colours, complete, hints, hover, navigate, outline};
+use crate::{Pages, SCHEME, actions, colours, complete, hints, hover, navigate, outline, signature};
 use gen_lsp_types as lsp;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use serde_json::Value;
@@ -185,6 +185,11 @@ impl Server {
                 |p| p.text_document_position_params,
                 |s, at, _| Ok(Some(complete::complete(s, at, self.has_snippets(), &*self.pages))),
             ),
+            Method::TextDocumentSignatureHelp => self.at::<lsp::SignatureHelpRequest>(
+                params,
+                |p| p.text_document_position_params,
+                |s, at, _| Ok(signature::help(s, at)),
+            ),
             Method::CompletionItemResolve => {
                 let item: lsp::CompletionItem = read(params)?;
                 answer::<lsp::CompletionResolveRequest>(complete::resolve(item, &*self.pages))
@@ -224,6 +229,12 @@ impl Server {
                 |p| p.text_document,
                 |s, _| Ok(Some(outline::symbols(s).into())),
             ),
+            Method::TextDocumentFoldingRange => {
+                self.of::<lsp::FoldingRangeRequest>(params, |p| p.text_document, |s, _| Ok(Some(outline::folds(s))))
+            }
+            Method::TextDocumentCodeLens => {
+                self.of::<lsp::CodeLensRequest>(params, |p| p.text_document, |s, _| Ok(Some(outline::lenses(s))))
+            }
             Method::TextDocumentSemanticTokensFull => self.of::<lsp::SemanticTokensRequest>(
                 params,
                 |p| p.text_document,
@@ -318,9 +329,12 @@ impl Server {
         let params: lsp::InitializeParams = read(params)?;
         self.client = params.capabilities;
         self.state = State::Running;
-        self.configure(&params.initialization_options.unwrap_or_default());
+        let options = params.initialization_options.unwrap_or_default();
+        // Only a client that has the commands of the lenses shows them.
+        let has_commands = options.get("commands").and_then(Value::as_bool) == Some(true);
+        self.configure(&options);
         let server_info = lsp::ServerInfo { name: "tessera".into(), version: Some(env!("CARGO_PKG_VERSION").into()) };
-        let capabilities = capabilities();
+        let capabilities = capabilities(has_commands);
         answer::<lsp::InitializeRequest>(lsp::InitializeResult { capabilities, server_info: Some(server_info) })
     }
 
@@ -411,7 +425,7 @@ fn answer<R: lsp::Request>(result: R::Result) -> Answer<Value> {
     serde_json::to_value(result).map_err(failed)
 }
 
-fn capabilities() -> lsp::ServerCapabilities {
+fn capabilities(has_commands: bool) -> lsp::ServerCapabilities {
     let triggers = ["%", "@", "!", "#", ".", "<", "=", "{", ",", " ", "("];
     lsp::ServerCapabilities {
         position_encoding: Some(lsp::PositionEncodingKind::UTF16),
@@ -428,6 +442,12 @@ fn capabilities() -> lsp::ServerCapabilities {
             resolve_provider: Some(true),
             ..Default::default()
         }),
+        signature_help_provider: Some(lsp::SignatureHelpOptions {
+            trigger_characters: Some(vec!["(".into(), ",".into(), " ".into()]),
+            ..Default::default()
+        }),
+        folding_range_provider: Some(true.into()),
+        code_lens_provider: has_commands.then(lsp::CodeLensOptions::default),
         hover_provider: Some(true.into()),
         definition_provider: Some(true.into()),
         references_provider: Some(true.into()),

@@ -22,6 +22,7 @@ mod insert;
 mod linear_expr;
 mod placement;
 mod races;
+pub mod ranks;
 mod redundant;
 mod report;
 mod sync_op;
@@ -85,6 +86,8 @@ pub struct Options {
     pub redundant: bool,
     /// Whether findings of one cause are one, with a repair that was tried.
     pub joined: bool,
+    /// Whether other ranks run the same kernel and keep to signals, so that what they do is left out (isa/comm.md 6).
+    pub assume_ranks: bool,
     pub limits: Limits,
 }
 
@@ -96,6 +99,7 @@ impl Default for Options {
             is_called: false,
             redundant: false,
             joined: false,
+            assume_ranks: false,
             limits: Limits::default(),
         }
     }
@@ -211,6 +215,8 @@ pub fn check(
     };
     let subjects: Vec<AnalysisInput<'_>> = all.iter().map(|core| subject(*core)).collect();
     let Judged { found, undecided, reporter, .. } = judged_with(&subjects, &constants, text);
+    let others = (!options.assume_ranks).then(|| other_ranks(func)).flatten();
+    let undecided = undecided.or(others);
     let diagnostics = match &reporter {
         Some(reporter) if options.joined => causes::join(&subjects, &constants, reporter, found, undecided.is_some()),
         _ => found.into_iter().map(|(diagnostic, _)| diagnostic).collect(),
@@ -221,6 +227,14 @@ pub fn check(
         report.diagnostics.extend(useless);
     }
     report
+}
+
+/// What other ranks do to the memory that they reach is not known on one rank.
+fn other_ranks(func: &Func) -> Option<Undecided> {
+    let is_shared = |op: &&Op| op.opcode().is_some_and(|o| matches!(o.info().sem, tessera_isa::sem::Sem::Comm(_)));
+    let first = func.ops.iter().find(is_shared)?;
+    let why = "what other ranks do to the memory that they reach is not known here: a run of several ranks decides it";
+    Some(Undecided::at(first.span, why))
 }
 
 /// The outcome of all paths.

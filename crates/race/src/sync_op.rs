@@ -126,7 +126,7 @@ impl<'a> SyncOpSite<'a> {
             }
             Order::Fence => SyncOp::Fence(&[None]),
             Order::Meet => SyncOp::Meet(Group::of(self.word(1))),
-            Order::Nothing => SyncOp::Nothing,
+            Order::Nothing | Order::Cache => SyncOp::Nothing,
         }
     }
 

@@ -110,6 +110,7 @@ fn why_not(op: Opcode) -> Option<&'static str> {
         (Sem::Orders(_), Text::AsWritten | Text::Meet) => {
             Some("order is inserted as flags and barriers, which say the same")
         }
+        (Sem::Comm(_), _) => Some("ranks have random programs of their own, in the tests of the library"),
         (_, Text::Pipe(_)) => Some("of the two forms of FIFOs one is made, from the cube core to the vector cores"),
         _ => None,
     }

@@ -14,7 +14,7 @@
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
-use crate::program::{Kernel, Need, Suggestion};
+use crate::program::{Kernel, Need, RankWindow, Suggestion};
 use crate::{Diagnostic, Elem, Error, Program};
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Arg, Core, Def, Fifos, Func, OpKind, Runs, ValueId};
@@ -83,6 +83,10 @@ pub struct KernelInfo {
     pub uses_blocks: bool,
     /// Its arguments.
     pub arguments: Vec<ArgumentInfo>,
+    /// The windows that its arithmetic shows, where it reaches other ranks (isa/comm.md 2).
+    pub windows: Vec<RankWindow>,
+    /// Whether it communicates with other ranks.
+    pub communicates: bool,
     /// The kernel itself, and what it could be tried with; or why it does not run.
     pub runs: std::result::Result<(Kernel, Suggestion), Diagnostic>,
 }
@@ -121,6 +125,10 @@ fn describe(program: &Program, name: Option<String>, is_entry: bool, error: Opti
         Ok(kernel) => (cores(kernel.func().runs()), fifos(kernel), arguments(kernel), uses_blocks(kernel.func())),
         Err(_) => ("no core", Vec::new(), Vec::new(), false),
     };
+    let (windows, communicates) = match &kernel {
+        Ok(kernel) => (kernel.windows().unwrap_or_default(), kernel.communicates()),
+        Err(_) => (Vec::new(), false),
+    };
     let runs = match (kernel, error) {
         (_, Some(error)) => Err(error.clone()),
         (Err(error), None) => Err(Error::diagnostic(&error).clone()),
@@ -129,7 +137,7 @@ fn describe(program: &Program, name: Option<String>, is_entry: bool, error: Opti
             Ok((kernel, suggestion))
         }
     };
-    Some(KernelInfo { name, is_entry, cores, fifos, uses_blocks, arguments, runs })
+    Some(KernelInfo { name, is_entry, cores, fifos, uses_blocks, arguments, windows, communicates, runs })
 }
 
 /// The cores of a block that a kernel runs on (isa/structure.md 4).

@@ -1,7 +1,7 @@
 //! Runs on origins instead of data: what [`trace`](crate::trace), [`equiv`](crate::equiv) and [`opt`](crate::opt) share.
 
 use crate::formula::{Formula, formula};
-use crate::program::{Bindings, Input, Kernel, Limits, Need, Progress};
+use crate::program::{Bindings, Extents, Input, Kernel, Limits, Need, Progress};
 use crate::{ConvType, Elem, Error, Literal, Missing, Number, Result};
 use std::sync::Arc;
 use tessera_interp::watch;
@@ -71,6 +71,21 @@ impl Given {
 
     pub(crate) fn shape(&self, name: &str) -> Option<&[u64]> {
         self.shapes.iter().find(|(n, _)| n == name).map(|(_, s)| s.as_slice())
+    }
+
+    /// The extents that the kernel's views give an argument, with these scalars.
+    pub(crate) fn implied_shape(&self, kernel: &Kernel, value: ValueId) -> Option<Vec<u64>> {
+        let args = &kernel.func().args;
+        let scalar = |arg: &ValueId| {
+            let (_, number) = self.set.iter().find(|(name, _)| name == kernel.name(*arg))?;
+            Some((*arg, kernel.bind_number(*arg, *number).ok()?))
+        };
+        let scalars: Vec<(ValueId, Input)> = args.iter().filter_map(scalar).collect();
+        let extents = kernel.extents(&scalars, self.blocks);
+        match args.iter().zip(extents).find(|(arg, _)| **arg == value) {
+            Some((_, Extents::Known(shape))) => Some(shape),
+            _ => None,
+        }
     }
 
     /// The inputs of the arguments: zeros that stand for any values. A tile that a listing only writes is bound if

@@ -27,14 +27,17 @@ fn files(dir: &Path, all: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// A digest (FNV-1a) of the sources of the page: the crates that the engine is linked from, and the page's own files.
+/// A digest (FNV-1a) of the sources of the page: the crates that the engine is linked from, the page's own files, and the examples.
 pub fn digest() -> String {
     let root = crate::root();
     let workspace = std::fs::read_to_string(root.join("Cargo.toml")).expect("a manifest");
     let mut dirs = BTreeSet::new();
     crates(&workspace.parse().expect("a manifest is TOML"), "explorer", &mut dirs);
-    let mut all = BTreeSet::from(["explorer/pack.mjs", "explorer/samples.txt"].map(|file| root.join(file)));
+    let mut all = BTreeSet::from(
+        ["explorer/pack.mjs", "explorer/samples.txt", "explorer/examples.txt"].map(|file| root.join(file)),
+    );
     files(&root.join("explorer/page"), &mut all);
+    files(&root.join("examples"), &mut all);
     for dir in &dirs {
         files(&root.join(dir).join("src"), &mut all);
         all.insert(root.join(dir).join("Cargo.toml"));

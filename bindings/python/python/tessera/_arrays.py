@@ -79,7 +79,38 @@ def from_bytes(
     return made.reshape(shape)
 
 
+def dtype(elem: str) -> np.dtype[Any]:
+    """The numpy type of an element type: ml_dtypes' where it is needed and there, else that of its bits."""
+    native, name, _ = element_type(elem)
+    plain = np.dtype(native)
+    named = None if name is None or plain.name == name else _ml_dtype(name)
+    return plain if named is None else np.dtype(named)
+
+
+def with_undefined(array: np.ndarray[Any, Any], defined: np.ndarray[Any, Any], undefined: str) -> np.ndarray[Any, Any]:
+    """The array, with elements that nothing has written masked, refused or zero."""
+    if undefined not in ("mask", "raise", "zero"):
+        raise _error("binding", f"undefined is 'mask', 'raise' or 'zero', and {undefined!r} is none of them")
+    if undefined == "zero" or defined.all():
+        return array
+    if undefined == "raise":
+        count = int(defined.size - defined.sum())
+        raise _error(
+            "undefined-read",
+            f"{count} of the {defined.size} elements of the tile were never written",
+            "write them, or take tile.numpy(), where they are masked",
+        )
+    if defined.shape != array.shape:
+        # Two elements in a byte.
+        defined = defined.reshape(*array.shape, 2).all(-1)
+    return np.ma.MaskedArray(array, mask=~defined)
+
+
 def _refused(message: str) -> Error:
-    error = Error(f"error[binding]: {message}\n  help: give a numpy array")
-    error.rule, error.diagnostics = "binding", []
+    return _error("binding", message, "give a numpy array")
+
+
+def _error(rule: str, message: str, help: str | None = None) -> Error:
+    error = Error(f"error[{rule}]: {message}" + ("" if help is None else f"\n  help: {help}"))
+    error.rule, error.diagnostics = rule, []
     return error

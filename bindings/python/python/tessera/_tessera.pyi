@@ -309,12 +309,15 @@ class Program:
         """
         Which accesses of different pipes race, which flags are wrong, and where the program stops for ever.
         """
-    def run(self, /, profile: str | None = None, *, entry: str | None = None, blocks: SupportsIndex = 1, outputs: "Sequence[str]" = ..., inputs: "Mapping[str, Any] | None" = None, **arrays: "Any") -> "Result":
+    def run(self, /, profile: str | None = None, *, entry: str | None = None, blocks: SupportsIndex = 1, ranks: SupportsIndex | None = None, races: bool = False, outputs: "Sequence[str]" = ..., inputs: "Mapping[str, Any] | None" = None, **arrays: "Any") -> "Result":
         """
         Runs the kernel on arrays and numbers by name, and gives a `Result` with its outputs by name.
 
         Inputs whose names are no Python names, or those of an option, go into `inputs`. A string makes an array up:
         `"random"`, `"random:SEED"`, `"iota"`, `"zeros"`, `"ones"`, `"value:V"`. `outputs` asks for further tiles.
+
+        With `ranks` so many ranks run together: arrays have the rank as their first axis, those that come out too, and
+        the strings `"rank"` and `"ranks"` are the rank's number and how many there are. `races` judges their order.
         """
     @property
     def text(self, /) -> str:

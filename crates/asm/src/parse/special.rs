@@ -164,7 +164,7 @@ impl Parser<'_> {
             if let Some(ty) = operand.arg.value().and_then(|v| self.type_of_value(v)) {
                 // Events take any role; they have no effect here. An operand that is synchronised, or given the
                 // address of the flags, may be anything (sync.md 2, isa/today.md 3).
-                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Events | Order::Meet))
+                let any = matches!(info.sem, Sem::Orders(Order::Nothing | Order::Cache | Order::Events | Order::Meet))
                     || info.text == Text::Slot && ty.slots().is_some();
                 if !ty.plays(*role) && *ty != Type::Event && !any {
                     let (role, written) = (role.name(), shown(self.slice(raw.span)));

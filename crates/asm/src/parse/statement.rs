@@ -257,6 +257,19 @@ impl Parser<'_> {
 
     fn pto(&mut self, results: &Results, known: Pto, form: TextForm) -> Res<()> {
         match known {
+            // Sources and destinations in groups are the shape of older versions, whatever the name.
+            Pto::Table(op) if self.at_word("ins") && matches!(op.info().text, Text::Comm(_)) => {
+                let bare = op.mnemonic().rsplit('.').next().and_then(tessera_isa::ops::other);
+                match bare {
+                    Some(name) => self.other(results, name),
+                    None => self.special(results, op, form),
+                }
+            }
+            // The names without prefix are those of older versions (isa/comm.md 1).
+            Pto::Other(name) if self.at(Tok::LParen) && between_ranks(name).is_some() => match between_ranks(name) {
+                Some(op) => self.special(results, op, form),
+                None => Ok(()),
+            },
             Pto::Other(name)
                 if self.at_opaque()
                     || self.at(Tok::Word) && self.second().kind == Tok::Equal
@@ -297,4 +310,9 @@ impl Parser<'_> {
         self.trivia.type_aliases.push((name.to_string(), id, span));
         Ok(())
     }
+}
+
+/// The operation between ranks that an older version writes without its prefix.
+fn between_ranks(name: &str) -> Option<Opcode> {
+    Opcode::parse(&format!("comm.{name}")).filter(|op| matches!(op.info().text, Text::Comm(_)))
 }

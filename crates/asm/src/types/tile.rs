@@ -1,11 +1,11 @@
-//! The four spellings of a tile type: verbose, compact, short and page.
+//! The spellings of a tile type: verbose, compact, short, page, and the notation that messages print.
 
 use super::{Piece, Res, dims, elem, fault, fault_of, number};
 use crate::sink::{did_you_mean, shown};
 use tessera_ir::Type;
 use tessera_isa::diag::{Span, nearest};
 use tessera_isa::elem::Elem;
-use tessera_isa::tile::{BLayout, Compact, Extent, Loc, Pad, PadLiteral, SLayout, TileType};
+use tessera_isa::tile::{BLayout, Compact, Extent, LayoutName, Loc, Pad, PadLiteral, SLayout, TileType};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
@@ -58,7 +58,9 @@ pub(super) fn parse(body: Piece<'_>, fields: &mut Fields) -> Res<TileType> {
     let mut tile = TileType::new(Loc::Vec, Elem::F32, 0, 0);
     let first = items.first().copied().unwrap_or(body);
     let is_keyed = |p: &Piece<'_>| p.text.contains('=');
-    if is_keyed(&first) && items.get(1).is_none_or(is_keyed) {
+    if items.len() == 1 && !is_keyed(&first) && first.text.contains(char::is_whitespace) {
+        printed(&mut tile, first, fields)?;
+    } else if is_keyed(&first) && items.get(1).is_none_or(is_keyed) {
         for item in &items {
             keyed(&mut tile, *item, fields)?;
         }
@@ -221,6 +223,39 @@ pub(crate) fn configure(tile: &mut TileType, body: Piece<'_>) -> Res<()> {
         set(tile, field, value.inside("\"", "\"").unwrap_or(value))?;
     }
     Ok(())
+}
+
+/// `vec 33x32xf16 NZ 1024 valid 30x32`, as messages and pictures have it; location, fractal and valid region may be left out.
+fn printed(tile: &mut TileType, body: Piece<'_>, fields: &mut Fields) -> Res<()> {
+    let mut words = body.words().into_iter().peekable();
+    if let Some(first) = words.next_if(|word| !word.text.starts_with(|c: char| c.is_ascii_digit())) {
+        tile.loc = loc(first)?;
+        fields.set(Field::Loc, first.span());
+    }
+    let notation =
+        "write location, extents and layout, as in vec 33x32xf16 NZ, or fields, as in vec, 33x32xf16, pad=zero";
+    let Some(extents) = words.next() else { return fault(body, "the tile type has no extents", notation) };
+    shape(tile, extents, fields)?;
+    let Some(layout) = words.next() else { return fault(body, "the tile type has no layout", notation) };
+    let all: Vec<&str> = LayoutName::ALL.iter().map(|layout| layout.name()).collect();
+    let Some(name) = LayoutName::parse(layout.text) else {
+        let help = did_you_mean(layout.text, all.iter().copied(), || format!("layouts are {}", all.join(", ")));
+        return fault(layout, format!("`{}` is no layout", shown(layout.text)), help);
+    };
+    let orders = BLayout::ALL.iter().flat_map(|b| SLayout::ALL.iter().map(move |s| (*b, *s)));
+    (tile.blayout, tile.slayout) = orders.filter(|(b, s)| LayoutName::of(*b, *s) == name).last().unzip();
+    fields.set(Field::BLayout, layout.span());
+    fields.set(Field::SLayout, layout.span());
+    let size = words.next_if(|word| name.is_boxed() && word.text != "valid");
+    tile.fractal = Some(size.map_or(Ok(512), fractal)?);
+    if let Some(word) = words.next_if(|word| word.text == "valid") {
+        let Some(region) = words.next() else { return fault(word, "the valid region is missing", "write valid 30x32") };
+        valid(tile, word, region, fields)?;
+    }
+    match words.next() {
+        Some(word) => fault(word, format!("`{}` is not expected here", shown(word.text)), notation),
+        None => Ok(()),
+    }
 }
 
 /// `16x64xf32`.

@@ -247,7 +247,11 @@ fn lowered_tiles_are_tiles() {
 
 #[test]
 fn a_program_with_errors_has_no_text_for_assemblers() {
-    for text in ["%d = tmov %s : !pto.tile<16x8xf32> -> ", "func.func @k() {\n  pto.tload ins(%v) outs(%t)\n", "%a = tadd %a, %b"] {
+    for text in [
+        "%d = tmov %s : !pto.tile<16x8xf32> -> ",
+        "func.func @k() {\n  pto.tload ins(%v) outs(%t)\n",
+        "%a = tadd %a, %b",
+    ] {
         let found = convert_for_assembler(&parse(text, None), None).unwrap_err();
         assert!(found.message.starts_with("the program has errors, the first of them: "), "{}", found.message);
     }

@@ -59,7 +59,7 @@ pub fn check_push(
         let axis = usize::from(split == 4);
         let what = format!("{} valid {} are split, and split = {split} is for odd extents", valid[axis], AXES[axis]);
         let help = format!("write split = {}", split.saturating_sub(2));
-        (split > 2 && valid[axis] % 2 == 0).then(|| Fault::new("fifo-split", what).help(help))
+        (split > 2 && valid[axis].is_multiple_of(2)).then(|| Fault::new("fifo-split", what).help(help))
     };
     check_source(dir, tile).or_else(slot).or_else(is_even).or_else(|| {
         let odd = |extent: [u64; 2]| extent.iter().zip(division(split)).any(|(n, by)| n % by != 0);

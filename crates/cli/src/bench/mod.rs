@@ -18,6 +18,7 @@ mod cases;
 mod irregular;
 mod micro;
 mod programs;
+mod ranks;
 mod ring;
 mod yardstick;
 
@@ -32,7 +33,7 @@ use tessera::Result;
 
 /// All measurements of whole programs.
 pub fn programs() -> impl Iterator<Item = &'static Programs> {
-    PROGRAMS.iter().chain(micro::MICRO)
+    PROGRAMS.iter().chain(micro::MICRO).chain(ranks::RANKED)
 }
 
 /// All cases.

@@ -67,7 +67,9 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
 fn command(args: &Args, found: &KernelInfo) -> Option<String> {
     let (kernel, suggestion) = found.runs.as_ref().ok()?;
     let name = found.name.as_deref().filter(|_| args.entry.is_some() || !found.is_entry);
-    Some(Ready::new(&args.file, args.profile, name, 1).with(kernel, suggestion).line())
+    let ready = Ready::new(&args.file, args.profile, name, 1);
+    let ready = if found.communicates { ready.ranks(2) } else { ready };
+    Some(ready.with(kernel, suggestion).line())
 }
 
 /// Why a kernel does not run, or why the command line does not.
@@ -102,6 +104,12 @@ fn page(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> String {
         }
         if !table.is_empty() {
             out.push_str(&table.render());
+        }
+        for window in &kernel.windows {
+            let of = window.context.as_ref().map_or(String::new(), |context| format!(" of %{context}"));
+            let names: Vec<String> = window.args.iter().map(|name| format!("%{name}")).collect();
+            let names = if names.is_empty() { "nothing".into() } else { names.join(", ") };
+            out.push_str(&format!("  the window{of}, which other ranks reach, holds {names}\n"));
         }
         if let Some(line) = command(args, kernel) {
             out.push_str(&format!("\n  {line}\n"));
@@ -149,6 +157,7 @@ fn record(args: &Args, loaded: &Loaded, found: &[KernelInfo]) -> Value {
             "name": k.name, "entry": k.is_entry, "cores": k.cores, "uses_blocks": k.uses_blocks,
             "fifos": k.fifos.iter().map(fifo).collect::<Vec<_>>(),
             "arguments": k.arguments.iter().map(argument).collect::<Vec<_>>(),
+            "windows": k.windows.iter().map(|w| json!({ "context": w.context, "args": w.args })).collect::<Vec<_>>(),
             "command": command(args, k),
             "stops": stops(k).map(|d| json!({ "rule": d.rule, "message": d.message })),
         })

@@ -31,11 +31,19 @@ pub struct OrderArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value = "true", default_missing_value = "true",
           action = clap::ArgAction::Set, require_equals = true)]
     pub assume_disjoint: bool,
+    /// With `--races`: assume that other ranks run the same kernel and keep to its signals
+    #[arg(long)]
+    pub assume_ranks: bool,
 }
 
 impl OrderArgs {
     /// What they mean.
     pub fn options(&self) -> OrderOptions {
-        OrderOptions { mode: self.order.map(Mode::meant), disjoint: self.assume_disjoint, ..OrderOptions::default() }
+        OrderOptions {
+            mode: self.order.map(Mode::meant),
+            disjoint: self.assume_disjoint,
+            assume_ranks: self.assume_ranks,
+            ..OrderOptions::default()
+        }
     }
 }

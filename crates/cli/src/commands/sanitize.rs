@@ -158,9 +158,8 @@ fn text(args: &Args, session: &mut Session<'_>, loaded: &Loaded) -> Outcome {
         let is_unwritten = |d: &Diagnostic| d.rule == "never-written";
         for d in more {
             // A tile without a writer and what leaves it are one mistake.
-            let is_same = |f: &Diagnostic| {
-                f.rule == d.rule && f.span == d.span || d.rule == "undefined-read" && is_unwritten(f)
-            };
+            let is_same =
+                |f: &Diagnostic| f.rule == d.rule && f.span == d.span || d.rule == "undefined-read" && is_unwritten(f);
             if !found.iter().any(is_same) {
                 found.push(d);
             }

@@ -6,6 +6,7 @@ mod cores;
 mod info;
 mod irregular;
 mod matrix;
+mod ranks;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,8 +24,9 @@ struct Example {
 impl Example {
     fn new(name: &str) -> Example {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let dir = std::env::temp_dir().join(format!("tessera-example-{name}-{}", std::process::id()));
-        fs::create_dir_all(dir.join("examples")).unwrap();
+        let dir =
+            std::env::temp_dir().join(format!("tessera-example-{}-{}", name.replace('/', "-"), std::process::id()));
+        fs::create_dir_all(dir.join(format!("examples/{name}")).parent().unwrap()).unwrap();
         let text = fs::read_to_string(root.join(format!("examples/{name}.pto"))).unwrap();
         fs::write(dir.join(format!("examples/{name}.pto")), &text).unwrap();
         let command = text.lines().find_map(|l| l.strip_prefix("//   ")).unwrap().to_string();

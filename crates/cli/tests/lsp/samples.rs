@@ -57,7 +57,7 @@ fn visit(text: &str) {
         assert_eq!(diagnostic["codeDescription"]["href"], format!("tessera-explain:{rule}"));
     }
     for at in places(text) {
-        for method in ["hover", "completion", "definition", "documentHighlight", "prepareRename"] {
+        for method in ["hover", "completion", "definition", "documentHighlight", "prepareRename", "signatureHelp"] {
             let answer = client.at(&format!("textDocument/{method}"), at, json!({})).expect(method);
             check_ranges(text, &answer);
         }
@@ -65,7 +65,7 @@ fn visit(text: &str) {
         let answer = client.at("textDocument/references", at, more).expect("references");
         check_ranges(text, &answer);
     }
-    for method in ["documentSymbol", "semanticTokens/full"] {
+    for method in ["documentSymbol", "semanticTokens/full", "foldingRange", "codeLens"] {
         let answer = client.of(&format!("textDocument/{method}"), json!({})).expect(method);
         check_ranges(text, &answer);
     }

@@ -14,6 +14,8 @@ fn a_session_begins_and_ends_in_order() {
     let answer = client.ask("initialize", json!({"processId": null, "rootUri": null, "capabilities": {}})).unwrap();
     assert_eq!(answer["serverInfo"]["name"], "tessera");
     assert_eq!(answer["capabilities"]["positionEncoding"], "utf-16");
+    // Lenses name commands of the client, and this one has none.
+    assert_eq!(answer["capabilities"]["codeLensProvider"], Value::Null);
     assert_eq!(client.ask("initialize", json!({"capabilities": {}})).unwrap_err().code, -32600);
     assert_eq!(client.ask("shutdown", Value::Null).unwrap(), Value::Null);
     assert_eq!(client.ask("textDocument/hover", json!({})).unwrap_err().code, -32600);

@@ -367,3 +367,90 @@ fn formatting_moves_only_what_differs() {
     let changed = edits[0]["newText"].as_str().unwrap().lines().count();
     assert!(changed <= lines.max(1) + 2, "{edits}");
 }
+
+#[test]
+fn instructions_are_sorted_by_what_fits() {
+    let text = "func.func @k() attributes {pto.target_arch = \"a5\"} {\n  pto.tm\n  return\n}\n";
+    let mut client = Client::with(text, json!({"profiles": ["a5"]}));
+    let at = text.find("pto.tm").unwrap() + 6;
+    let answer = client.at("textDocument/completion", at, json!({})).unwrap();
+    let key = |item: &Value| item["sortText"].as_str().or(item["label"].as_str()).unwrap().to_string();
+    let mut items: Vec<&Value> = answer["items"].as_array().unwrap().iter().collect();
+    items.retain(|item| item["label"].as_str().unwrap().starts_with("pto.tm"));
+    items.sort_by_key(|item| key(item));
+    let first: Vec<&str> = items.iter().take(4).map(|item| item["label"].as_str().unwrap()).collect();
+    assert_eq!(first, ["pto.tmov", "pto.tmax", "pto.tmin", "pto.tmul"]);
+    // An instruction that the text uses comes before them.
+    let lines = "  %a = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+  %c = arith.constant 2.0 : f32
+  pto.tmuls ins(%a, %c : !pto.tile_buf<vec, 8x8xf32>, f32) outs(%a : !pto.tile_buf<vec, 8x8xf32>)
+  return";
+    let used = text.replace("  return", lines);
+    client.change(&used.replace("  pto.tm\n", ""));
+    client.change(&used);
+    let answer = client.at("textDocument/completion", at, json!({})).unwrap();
+    let items = answer["items"].as_array().unwrap();
+    let find = |label: &str| key(items.iter().find(|item| item["label"] == label).expect(label));
+    assert!(find("pto.tmuls") < find("pto.tmov"), "{} {}", find("pto.tmuls"), find("pto.tmov"));
+    assert!(find("scf.for") > find("pto.tmov"));
+}
+
+#[test]
+fn operands_are_shown_while_they_are_written() {
+    let text = "func.func @k() {\n  %a = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>\n  pto.tadd ins(%a, %a : !pto.tile_buf<vec, 8x8xf32>, !pto.tile_buf<vec, 8x8xf32>) outs(%a : !pto.tile_buf<vec, 8x8xf32>)\n  return\n}\n";
+    let mut client = Client::with(text, Value::Null);
+    let mut active = |at: usize| {
+        let found = client.at("textDocument/signatureHelp", at, json!({})).unwrap();
+        let one = &found["signatures"][found["activeSignature"].as_u64()? as usize];
+        let range = &one["parameters"][found["activeParameter"].as_u64().unwrap() as usize]["label"];
+        let [start, end] = [0, 1].map(|n| range[n].as_u64().unwrap() as usize);
+        let label = one["label"].as_str().unwrap();
+        Some((label.to_string(), label[start..end].to_string()))
+    };
+    let label = "pto.tadd ins(src0, src1) outs(dst)".to_string();
+    let of = |part: &str, more: usize| text.find(part).unwrap() + more;
+    assert_eq!(active(of("ins(%a", 4)), Some((label.clone(), "src0".into())));
+    assert_eq!(active(of("ins(%a, %a", 10)), Some((label.clone(), "src1".into())));
+    assert_eq!(active(of("outs(%a", 5)), Some((label, "dst".into())));
+    // Not inside of types, nor outside of instructions.
+    assert_eq!(active(of("8x8xf32>, !pto", 2)), None);
+    assert_eq!(active(of("return", 3)), None);
+    let listing = "%d = tadd %a, %b";
+    let mut client = Client::with(listing, Value::Null);
+    let found = client.at("textDocument/signatureHelp", listing.len(), json!({})).unwrap();
+    assert_eq!(
+        (&found["signatures"][0]["label"], &found["activeParameter"]),
+        (&json!("tadd src0, src1 -> dst"), &json!(1))
+    );
+}
+
+#[test]
+fn braces_and_comments_fold_and_kernels_have_lenses() {
+    let text = "// One.\n// Two.\nfunc.func @k() {\n  %c0 = arith.constant 0 : index // three\n  %c1 = arith.constant 1 : index\n  scf.for %i = %c0 to %c1 step %c1 {\n    // Alone.\n    %x = arith.addi %i, %i : index\n  }\n  return\n}\n";
+    let mut client = Client::with(text, json!({"commands": true}));
+    let found = client.of("textDocument/foldingRange", json!({})).unwrap();
+    let mut lines: Vec<(u64, u64)> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| (f["startLine"].as_u64().unwrap(), f["endLine"].as_u64().unwrap()))
+        .collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [(0, 1), (2, 9), (5, 7)]);
+    let lenses = client.of("textDocument/codeLens", json!({})).unwrap();
+    let lenses: Vec<_> = lenses
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| (l["range"]["start"]["line"].as_u64().unwrap(), l["command"].clone()))
+        .collect();
+    assert_eq!(lenses.len(), 2, "{lenses:?}");
+    assert_eq!(
+        (lenses[0].0, &lenses[0].1["command"], &lenses[0].1["arguments"]),
+        (2, &json!("tessera.run"), &json!([URI, "k"]))
+    );
+    assert_eq!(
+        (lenses[1].0, &lenses[1].1["command"], &lenses[1].1["arguments"]),
+        (2, &json!("tessera.explore"), &json!([URI]))
+    );
+}

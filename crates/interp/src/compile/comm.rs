@@ -8,6 +8,18 @@ use tessera_isa::sem::Sem;
 use tessera_kernels::Failure;
 
 impl Compiler<'_> {
+    /// The lines that `cmo.cacheinvalid` names.
+    pub(super) fn cached(&self, op: &Op) -> Cached {
+        let operand = op.values().find_map(|v| self.var(v).global());
+        operand.map_or(Cached::All, Cached::Lines)
+    }
+
+    /// Whether a fence is one of global memory.
+    pub(super) fn is_global_fence(&self, op: &Op) -> bool {
+        let words = op.attrs.as_deref().map(|a| a.words.as_slice()).unwrap_or_default();
+        words.iter().any(|word| word.contains("<gm>") || word.contains("<all>"))
+    }
+
     /// An operation between ranks: its views, tiles and numbers by role.
     pub(super) fn between_ranks(
         &mut self,

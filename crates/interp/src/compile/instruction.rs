@@ -150,6 +150,10 @@ impl Compiler<'_> {
                 Support::PrintView(value, slot)
             }
             _ if matches!(opcode.info().sem, Sem::Prints) => Support::Print(tile(self)?),
+            _ if matches!(opcode.order(), Some(Order::Cache)) => match self.observed {
+                true => Support::Cache(self.cached(op)),
+                false => return Ok(()),
+            },
             _ if matches!(opcode.order(), Some(Order::Nothing)) => return Ok(()),
             _ if matches!(opcode.order(), Some(Order::Meet)) => return self.meeting(id, op, code),
             Text::Comm(_) => return self.between_ranks(id, op, opcode, code),
@@ -158,6 +162,9 @@ impl Compiler<'_> {
             Text::Ignored | Text::AsWritten | Text::Hint(_) => {
                 if self.observed && opcode.order().is_some() {
                     code.push(observe::order(id, op, |arg| self.int(op, arg).ok()));
+                }
+                if self.observed && opcode.order() == Some(Order::Fence) && self.is_global_fence(op) {
+                    code.push(Code::Support(id, Box::new(Support::Cache(Cached::Fence))));
                 }
                 return Ok(());
             }

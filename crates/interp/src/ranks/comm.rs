@@ -207,12 +207,13 @@ impl Exec<'_> {
         }
         let rank = self.cx.rank.map_or(0, |rank| rank.number);
         let mut order = 0;
+        let span = self.cx.span(at);
         if let Some(ranks) = &mut self.ranks {
             ranks.events += 1;
             order = ranks.events;
             for word in words {
-                let known = ranks.notified.entry(word).or_insert(Notification { count: 0, rank, at });
-                *known = Notification { count: known.count + 1, rank, at };
+                let known = ranks.notified.entry(word).or_insert(Notification { count: 0, rank, at: span });
+                *known = Notification { count: known.count + 1, rank, at: span };
             }
         }
         self.observe_communicated(at, Communicated::Notify { words: &told, sets, value, order });
@@ -232,7 +233,8 @@ impl Exec<'_> {
         };
         let is_true = self.is_signalled(&wanted);
         let is_test = op.comm == Comm::Test;
-        if !is_true && !(is_test && self.signals.asked == Some(at)) {
+        let is_asked_again = is_test && self.signals.asked == Some(at);
+        if !is_true && !is_asked_again {
             self.signals.wanted = Some(Box::new(wanted));
             self.signals.asked = is_test.then_some(at);
             return Err(self.wait(at, if is_test { Wait::Test } else { Wait::Signal }));

@@ -77,12 +77,12 @@ impl Exec<'_> {
         let Some(word) = wanted.words.iter().find(failing).or_else(|| wanted.words.first()).copied() else {
             return String::new();
         };
-        let name = rank.space.named(word.0, word.1 as u64, 4);
+        let name = rank.space.named(word.0, word.1 as u64);
         let notified = self.ranks.as_deref().and_then(|ranks| ranks.notified.get(&word));
         let last = match notified {
             None => "never notified".to_string(),
             Some(last) => {
-                let place = self.cx.module.lines.place(self.cx.span(last.at));
+                let place = self.cx.module.lines.place(last.at);
                 match last.count {
                     1 => format!("notified once, by rank {} at {place}", last.rank),
                     n => format!("notified {n} times, last by rank {} at {place}", last.rank),

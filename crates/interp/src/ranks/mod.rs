@@ -19,7 +19,7 @@ use super::step::{Context, Stop};
 use super::{BufferOutput, Outcome, Printed, Run, TileOutput, TraceLine};
 pub use comm::Wanted;
 use rustc_hash::FxHashMap;
-use space::AddressSpace;
+pub use space::AddressSpace;
 use tessera_ir::{Func, OpId, ValueId};
 use tessera_isa::diag::Diagnostic;
 use tessera_isa::sem::Sem;
@@ -63,6 +63,8 @@ pub struct RankOutput {
 pub struct RanksOutcome {
     pub diagnostics: Vec<Diagnostic>,
     pub ranks: Vec<RankOutput>,
+    /// The names of the memories of all ranks.
+    pub space: AddressSpace,
 }
 
 /// The rank of a process.
@@ -78,7 +80,8 @@ pub struct Rank<'a> {
 pub struct Notification {
     pub count: u64,
     pub rank: u32,
-    pub at: OpId,
+    /// Its place in the text: ranks may run different functions.
+    pub at: tessera_isa::diag::Span,
 }
 
 /// What is known of all ranks besides their memories.
@@ -108,6 +111,19 @@ pub struct SignalState {
     pub copies: Vec<Copy>,
 }
 
+/// The bytes that a view reaches, from the first to the last.
+pub(super) fn reach_of(view: &tessera_exec::engine::Global) -> Option<(i64, i64)> {
+    let bytes = |n: i64| n.saturating_mul(i64::from(view.elem.bits())) / 8;
+    let shared = views::Shared {
+        memory: view.buffer,
+        start: bytes(view.offset),
+        elem: view.elem,
+        dims: view.dims.clone(),
+        steps: view.strides.iter().map(|s| bytes(*s)).collect(),
+    };
+    shared.reach()
+}
+
 /// Whether a function communicates between ranks.
 pub fn communicates(func: &Func) -> bool {
     func.ops.iter().any(|op| op.opcode().is_some_and(|opcode| matches!(opcode.info().sem, Sem::Comm(_))))
@@ -116,14 +132,14 @@ pub fn communicates(func: &Func) -> bool {
 /// Runs a program that communicates on one rank: remote is local.
 pub(super) fn run_alone(run: Run<'_>) -> Result<Outcome, Failure> {
     let ranks = Ranks { runs: vec![run], windows: Vec::new(), binds: Vec::new(), rooms: Vec::new() };
-    let RanksOutcome { diagnostics, ranks } = run_ranks(ranks);
+    let RanksOutcome { diagnostics, ranks, .. } = run_ranks(ranks);
     let RankOutput { buffers, tiles, printed, trace } = ranks.into_iter().next().unwrap_or_default();
     Ok(Outcome { diagnostics, buffers, tiles, printed, trace, recorded: Vec::new() })
 }
 
 /// Runs several ranks together.
 pub fn run_ranks(ranks: Ranks<'_>) -> RanksOutcome {
-    let failed = |failure: Failure| RanksOutcome { diagnostics: vec![*failure], ranks: Vec::new() };
+    let failed = |failure: Failure| RanksOutcome { diagnostics: vec![*failure], ..RanksOutcome::default() };
     run(ranks).unwrap_or_else(failed)
 }
 
@@ -200,7 +216,10 @@ fn run(mut ranks: Ranks<'_>) -> Result<RanksOutcome, Failure> {
         exec.turn(0)?.ranks = Some(Box::default());
     }
     let result = world.rounds();
-    world.finish(&ranks, &args, &space, result)
+    let mut outcome = world.finish(&ranks, &args, &space, result)?;
+    drop(contexts);
+    outcome.space = space;
+    Ok(outcome)
 }
 
 impl<'a> World<'a> {
@@ -322,14 +341,16 @@ impl<'a> World<'a> {
                 output.tiles.extend(left.tiles);
                 if let Some(failure) = left.failure.filter(|_| result.is_ok()) {
                     outcome.diagnostics.push(*failure);
-                    return Ok(RanksOutcome { ranks: Vec::new(), ..outcome });
+                    outcome.ranks.clear();
+                    return Ok(outcome);
                 }
             }
             outcome.ranks.push(output);
         }
         if let Err(failure) = result {
             outcome.diagnostics.push(*failure);
-            return Ok(RanksOutcome { ranks: Vec::new(), ..outcome });
+            outcome.ranks.clear();
+            return Ok(outcome);
         }
         let (rank, block) = self.at;
         let missing = || tessera_kernels::internal_error("the memories are lost");

@@ -16,8 +16,11 @@ const ALIGN: u64 = 64;
 /// The words of a context: a workspace, the rank, the bytes, and twice the starts of the windows.
 const CONTEXT_WORDS: usize = 4 + 2 * MAX_RANKS;
 
+/// The address space, by rank the arguments in it, and the memories.
+type Regions = (AddressSpace, Vec<Vec<ArgBuffer>>, Vec<Memory>);
+
 /// The regions of all ranks, the arguments of each rank in them, and their memories.
-pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer>>, Vec<Memory>), Failure> {
+pub fn regions(ranks: &mut Ranks<'_>) -> Result<Regions, Failure> {
     let count = ranks.runs.len();
     if count == 0 || count > MAX_RANKS {
         let what = format!("{count} ranks are asked for, and there may be 1 to {MAX_RANKS}");
@@ -32,6 +35,10 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
         let mut own: Vec<ArgBuffer> = Vec::new();
         let mut buffers = blocks::buffers(run);
         let name = |value: ValueId| run.module.names.text(run.func.value(value).name).to_string();
+        let size = |value: ValueId| {
+            let elem = run.module.types.get(run.func.value(value).ty).global_elem();
+            elem.map_or(1, |elem| elem.bytes_of(1))
+        };
         // Windows first, in their order.
         for window in &ranks.windows {
             let mut region = Region { rank: rank as u32, is_window: true, grows: false, len: 0, parts: Vec::new() };
@@ -52,7 +59,7 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
                 };
                 let start = region.len.next_multiple_of(ALIGN);
                 region.len = start + len;
-                region.parts.push(Part { name: name(*value), start, len });
+                region.parts.push(Part { name: name(*value), size: size(*value), start, len });
                 let (memory, dims) = (MemoryId::buffer(space.regions.len() as u32), buffer.dims.clone());
                 own.push(ArgBuffer { value: *value, memory, byte: start, dims, grows: false });
                 pieces.push((start as usize, buffer));
@@ -76,7 +83,7 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
                 None => (buffer.memory, grows),
             };
             let len = memory_of.bytes().len() as u64;
-            let parts = vec![Part { name: name(value), start: 0, len }];
+            let parts = vec![Part { name: name(value), size: size(value), start: 0, len }];
             space.regions.push(Region { rank: rank as u32, is_window: false, grows, len, parts });
             memories.push(memory_of);
             own.push(ArgBuffer { value, memory, byte: 0, dims, grows });
@@ -103,13 +110,20 @@ pub fn regions(ranks: &mut Ranks<'_>) -> Result<(AddressSpace, Vec<Vec<ArgBuffer
     Ok((space, args, memories))
 }
 
+/// Bytes that are 0, and undefined.
+fn undefined(len: usize) -> Memory {
+    let mut memory = Memory::owned(vec![0; len]);
+    memory.defined_mut().remove(0, len);
+    memory
+}
+
 /// One memory of the buffers that lie in it.
 fn joined(pieces: Vec<(usize, blocks::Buffer)>, len: usize) -> Memory {
     let is_whole = |(at, buffer): &(usize, blocks::Buffer)| *at == 0 && buffer.memory.bytes().len() == len;
     if pieces.len() == 1 && pieces.iter().all(is_whole) {
         return pieces.into_iter().next().map(|(_, buffer)| buffer.memory).unwrap_or_default();
     }
-    let mut whole = Memory::new(vec![0; len], false);
+    let mut whole = undefined(len);
     for (at, buffer) in pieces {
         whole.put(at, buffer.memory.bytes());
     }
@@ -128,7 +142,7 @@ fn same_windows(ranks: &Ranks<'_>, space: &AddressSpace) -> Result<(), Failure> 
                 let what = format!("a window has {a} arguments on rank 0, and {b} on rank {rank}");
                 return Err(failure("comm-window", what, "name arguments that every rank has"));
             }
-            for (a, b) in first.parts.iter().zip(&other.parts).filter(|(a, b)| a.len != b.len) {
+            if let Some((a, b)) = first.parts.iter().zip(&other.parts).find(|(a, b)| a.len != b.len) {
                 let what = format!(
                     "%{} has {} bytes on rank 0, and %{} has {} on rank {rank}: a window is alike on all ranks",
                     a.name, a.len, b.name, b.len
@@ -164,7 +178,7 @@ fn bind(
                     return Err(failure("comm-window", what, "give it a file, or say its extents"));
                 };
                 if let Some(memory) = memories.get_mut(n) {
-                    *memory = Memory::new(vec![0; *room as usize], false);
+                    *memory = undefined(*room as usize);
                 }
                 (region.grows, region.len) = (false, *room);
                 region.parts.iter_mut().for_each(|part| part.len = *room);

@@ -13,6 +13,8 @@ const APART: i128 = 1 << 41;
 #[derive(Clone, Debug)]
 pub struct Part {
     pub name: String,
+    /// The bytes of an element.
+    pub size: u64,
     pub start: u64,
     pub len: u64,
 }
@@ -30,7 +32,7 @@ pub struct Region {
 }
 
 /// The regions of all ranks; the memory of the n-th one is the n-th buffer.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AddressSpace {
     pub regions: Vec<Region>,
 }
@@ -80,21 +82,29 @@ impl AddressSpace {
         let address = base + at;
         let Ok(n) = usize::try_from(address / APART - 1) else { return };
         let offset = address % APART;
-        let Some(region) = self.regions.get(n).filter(|region| is_inside(region, offset)) else { return };
-        if !region.is_window && region.rank != rank || offset * 8 % bits != 0 {
+        // A pointer to where the rank may touch nothing makes no buffer longer.
+        let target = self.regions.get(n).filter(|region| is_inside(region, offset));
+        let target = target.filter(|region| region.is_window || region.rank == rank);
+        let Some(region) = target.filter(|_| offset * 8 % bits == 0) else {
+            pointer.grows = false;
             return;
-        }
+        };
         (pointer.buffer, pointer.bound) = (MemoryId::buffer(n as u32), None);
         pointer.offset = (offset * 8 / bits) as i64;
         pointer.grows = region.grows;
     }
 
-    /// A byte of a memory as messages write it: `flags[0] of rank 1`, with elements of so many bytes.
-    pub fn named(&self, memory: MemoryId, byte: u64, size: u64) -> String {
-        let Some((_, region)) = self.region(memory) else { return format!("byte {byte} of a tile") };
+    /// A byte of a memory as messages write it: `flags[0] of rank 1`.
+    pub fn named(&self, memory: MemoryId, byte: u64) -> String {
+        Self::number(memory).map_or_else(|| format!("byte {byte} of a tile"), |n| self.name_of(n as u32, byte))
+    }
+
+    /// The same of a region.
+    pub fn name_of(&self, region: u32, byte: u64) -> String {
+        let Some(region) = self.regions.get(region as usize) else { return format!("byte {byte}") };
         let part = region.parts.iter().rev().find(|part| part.start <= byte).or_else(|| region.parts.first());
         let Some(part) = part else { return format!("byte {byte} of rank {}", region.rank) };
-        let element = byte.saturating_sub(part.start) / size.max(1);
+        let element = byte.saturating_sub(part.start) / part.size.max(1);
         format!("{}[{element}] of rank {}", part.name, region.rank)
     }
 

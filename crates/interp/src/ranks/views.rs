@@ -150,7 +150,7 @@ impl Exec<'_> {
         if low >= 0 && high <= have && rank.space.may_touch(rank.number, view.memory) {
             return Ok(view);
         }
-        let beyond = if low < 0 { low } else { high - 1 };
+        let beyond = if low < 0 { low } else { low.max(have) };
         let name = self.cx.func.op(at).kind.name();
         let of = rank.space.region(view.memory).map_or(rank.number, |(_, region)| region.rank);
         let message = format!(

@@ -68,12 +68,11 @@ const EVENT: CommText = text(&[One(Role::AsyncEvent), One(Role::Session)], true)
 /// What the rows here share.
 const BASE: OpInfo = OpInfo { family: Family::Support, pipe: Pipe::S, source: "isa/comm.md 1", ..LAYOUT };
 
-/// A row: mnemonic, old name, meaning, text, attributes, formula, summary, pipe, rules.
+/// A row: mnemonic, meaning, text, attributes, formula, summary, pipe, rules.
 macro_rules! comm {
-    ($mnemonic:literal $([$old:literal])? $sem:ident $text:expr, [$($attr:ident),*], $formula:literal, $summary:literal, $pipe:ident, $rules:expr) => {
+    ($mnemonic:literal $sem:ident $text:expr, [$($attr:ident),*], $formula:literal, $summary:literal, $pipe:ident, $rules:expr) => {
         OpInfo {
             mnemonic: $mnemonic,
-            aliases: &[$($old)?],
             summary: $summary,
             formula: $formula,
             sem: Sem::Comm(Comm::$sem),
@@ -104,24 +103,24 @@ macro_rules! asks {
 }
 
 family! { after pipes::END;
-    CommTput => comm!("comm.tput" ["tput"] Put COPY, [AtomicType],
+    CommTput => comm!("comm.tput" Put COPY, [AtomicType],
         "dst[i] = src[i]; atomic_add: dst[i] = dst[i] + src[i]",
         "Copies a view into a view, usually of another rank, through staging tiles; it can add.", Mte3,
         asks!("comm_tput": "loc", "dtype", "shape", "layout", "stage"; words; "kind-pipe"; run "gm-bounds"));
-    CommTget => comm!("comm.tget" ["tget"] Get COPY, [], "dst[i] = src[i]",
+    CommTget => comm!("comm.tget" Get COPY, [], "dst[i] = src[i]",
         "Copies a view, usually of another rank, into a view through staging tiles.", Mte3,
         asks!("comm_tget": "loc", "dtype", "shape", "layout", "stage"; "kind-pipe"; run "gm-bounds"));
-    CommTnotify => comm!("comm.tnotify" ["tnotify"] Notify SIGNAL, [NotifyOp],
+    CommTnotify => comm!("comm.tnotify" Notify SIGNAL, [NotifyOp],
         "set: signal = value; atomic_add: signal = signal + value mod 2^32",
         "Sets or adds to a signal word, after everything before it.", S,
         asks!("comm_tnotify": "loc", "dtype", "shape"; words; ; run "gm-bounds"));
-    CommTwait => comm!("comm.twait" ["twait"] Wait SIGNAL, [WaitCmp], "",
+    CommTwait => comm!("comm.twait" Wait SIGNAL, [WaitCmp], "",
         "Holds up the process until all signal words compare true.", S,
         asks!("comm_twait": "loc", "dtype", "shape"; words; ; run "gm-bounds", "deadlock"));
-    CommTtest => comm!("comm.ttest" ["ttest"] Test CommText { has_result: true, ..SIGNAL }, [WaitCmp],
+    CommTtest => comm!("comm.ttest" Test CommText { has_result: true, ..SIGNAL }, [WaitCmp],
         "result = all signal words compare true", "Asks whether all signal words compare true.", S,
         asks!("comm_ttest": "loc", "dtype", "shape"; words; "comm-poll"; run "gm-bounds", "deadlock"));
-    CommTbroadcast => comm!("comm.tbroadcast" ["tbroadcast"] Broadcast FROM_ROOT, [Root], "g_k[i] = src[i], k = 0, 1, …",
+    CommTbroadcast => comm!("comm.tbroadcast" Broadcast FROM_ROOT, [Root], "g_k[i] = src[i], k = 0, 1, …",
         "Copies a view to every member of a group.", Mte3,
         asks!("comm_tbroadcast": "loc", "dtype", "shape", "layout", "stage", "group"; "kind-pipe"; run "gm-bounds", "comm-root"));
     CommTgather => comm!("comm.tgather" Gather TO_ROOT, [Root], "dst[r*H + i, …] = g_r[i, …]",
@@ -130,24 +129,24 @@ family! { after pipes::END;
     CommTscatter => comm!("comm.tscatter" Scatter FROM_ROOT, [Root], "g_r[i, …] = src[r*H + i, …]",
         "Deals out a view's rows to the members.", Mte3,
         asks!("comm_tscatter": "loc", "dtype", "shape", "layout", "stage", "group"; "kind-pipe"; run "gm-bounds", "comm-root"));
-    CommTreduce => comm!("comm.treduce" ["treduce"] Reduce REDUCE, [ReduceOp, Root],
+    CommTreduce => comm!("comm.treduce" Reduce REDUCE, [ReduceOp, Root],
         "dst[i] = ((g_root op g_0) op g_1 …)[i], the root's once, first",
         "Sum, maximum or minimum of the members' views.", Mte3,
         asks!("comm_treduce": "loc", "dtype", "shape", "layout", "stage", "group"; words; "overlap", "kind-pipe"; run "gm-bounds", "comm-root"));
-    CommBuildAsyncSession => comm!("comm.build_async_session" ["build_async_session"] Session SESSION,
+    CommBuildAsyncSession => comm!("comm.build_async_session" Session SESSION,
         [SyncId, BlockBytes, CommBlockOffset, QueueNum, ChannelGroupIdx], "",
         "A session of asynchronous transfers, with scratch for them.", S,
         asks!("comm_build_async_session": "loc"; "async-view", "kind-pipe"; run "comm-leak"));
-    CommTputAsync => comm!("comm.tput_async" ["tput_async"] PutAsync START, [], "dst[i] = src[i], done by the wait of the event",
+    CommTputAsync => comm!("comm.tput_async" PutAsync START, [], "dst[i] = src[i], done by the wait of the event",
         "Starts copying a dense view.", S,
         asks!("comm_tput_async": "loc", "dtype", "shape"; "async-view", "kind-pipe"; run "gm-bounds", "comm-leak"));
-    CommTgetAsync => comm!("comm.tget_async" ["tget_async"] GetAsync START, [], "dst[i] = src[i], done by the wait of the event",
+    CommTgetAsync => comm!("comm.tget_async" GetAsync START, [], "dst[i] = src[i], done by the wait of the event",
         "Starts copying a dense view.", S,
         asks!("comm_tget_async": "loc", "dtype", "shape"; "async-view", "kind-pipe"; run "gm-bounds", "comm-leak"));
-    CommWaitAsyncEvent => comm!("comm.wait_async_event" ["wait_async_event"] AwaitEvent EVENT, [], "",
+    CommWaitAsyncEvent => comm!("comm.wait_async_event" AwaitEvent EVENT, [], "",
         "Waits until a copy is done, and those that its session started before.", S,
         rules![ALL Program "async-view";]);
-    CommTestAsyncEvent => comm!("comm.test_async_event" ["test_async_event"] TestEvent EVENT, [], "",
+    CommTestAsyncEvent => comm!("comm.test_async_event" TestEvent EVENT, [], "",
         "Asks whether a copy is done, and those that its session started before.", S,
         rules![ALL Program "async-view";]);
 }

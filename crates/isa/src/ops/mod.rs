@@ -192,7 +192,7 @@ pub struct Opcode(u16);
 /// Rows of one family, each with the name of its constant. A row stands here and nowhere else.
 macro_rules! family {
     (after $before:expr; $($Name:ident => $row:expr;)*) => {
-        #[allow(dead_code, reason = "counts the rows")]
+        #[allow(dead_code, clippy::enum_variant_names, reason = "counts the rows")]
         enum Place { $($Name,)* }
         impl super::Opcode {
             $(#[doc = concat!("The instruction `", stringify!($Name), "`: its row says what it does.")]

@@ -2,7 +2,7 @@
 
 /// Mnemonics, sorted.
 static OTHERS: &str = "\
-    declare_eventid_array eventid_array_get \
+    build_async_session test_async_event wait_async_event declare_eventid_array eventid_array_get \
     eventid_array_set declare_local_array local_array_get local_array_set declare_struct struct_get struct_set \
     section.simt simt_launch \
     mgather mscatter tabs tadd taddc tadds taddsc tand tands tbroadcast tci tcmp tcmps tcolargmax \
@@ -35,6 +35,11 @@ pub fn why_not(name: &str) -> (String, &'static str) {
         (
             format!("pto.{name} runs one thread per element"),
             "rewrite it with tile instructions or vector micro-operations",
+        )
+    } else if super::Opcode::parse(&format!("comm.{name}")).is_some() {
+        (
+            format!("pto.{name} is written in an old shape, which does not say what other ranks it reaches"),
+            "write the name with comm. in front, and views in parentheses",
         )
     } else {
         (format!("pto.{name} is recognised, and not executable yet"), "take it out of the program, or run a part")

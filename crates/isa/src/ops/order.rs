@@ -34,13 +34,15 @@ pub enum Order {
     Meet,
     /// What moves data is done before what is later; a vector core's other pipes too (isa/today.md 8.1).
     Fence,
+    /// Lines of the cache of S are written back and forgotten (isa/comm.md 5).
+    Cache,
     Nothing,
 }
 
 impl Order {
     /// Does a process that reaches it order its pipes itself (sync.md 3)?
     pub const fn is_manual(self) -> bool {
-        !matches!(self, Order::CoreSet | Order::CoreWait | Order::Meet | Order::Fence | Order::Nothing)
+        !matches!(self, Order::CoreSet | Order::CoreWait | Order::Meet | Order::Fence | Order::Cache | Order::Nothing)
     }
 }
 

@@ -171,7 +171,7 @@ family! { after layout::END;
         attrs: &[AttrName::FftsMode], source: "sync.md 5", rules: rules![ALL AtRun "sync-overflow";]);
     SyncWait => plain!("sync.wait" [] Orders(Order::CoreWait) AsWritten "Wait for another core's token.", aliases: &["sync_wait"],
         attrs: &[AttrName::FftsMode], source: "sync.md 5", rules: rules![ALL AtRun "deadlock";]);
-    CmoCacheinvalid => plain!("cmo.cacheinvalid" [] Orders(Order::Nothing)
+    CmoCacheinvalid => plain!("cmo.cacheinvalid" [] Orders(Order::Cache)
         Hint(&["all", "single_cache_line", "#pto.address_space<gm>"]) "Write back and forget cached lines of global memory.",
         source: "isa/comm.md 5");
     FenceBarrierAll => plain!("fence.barrier_all" [] Orders(Order::Fence)

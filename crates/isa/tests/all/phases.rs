@@ -62,7 +62,8 @@ fn specified() -> BTreeMap<(String, Profile, String), Said> {
                 false => phases.iter().map(|phase| split(phase[0].as_str().unwrap()).0).collect(),
             };
             for how in uses {
-                let mine = |text: &str| if in_memory || split(text).0 == how { Some(split(text).1.to_string()) } else { None };
+                let mine =
+                    |text: &str| if in_memory || split(text).0 == how { Some(split(text).1.to_string()) } else { None };
                 let phase = |phase: &&toml::Value| {
                     let pipe = mine(phase[0].as_str()?)?;
                     let roles = |n: usize| roles(phase[n].as_str().unwrap(), how, in_memory);
@@ -72,7 +73,8 @@ fn specified() -> BTreeMap<(String, Profile, String), Said> {
                     let all = list(row, profile.name(), key);
                     all.iter().filter_map(|text| mine(text.as_str()?)).collect::<BTreeSet<String>>()
                 };
-                let said = (phases.iter().filter_map(phase).collect(), flags("hidden"), flags("before"), flags("after"));
+                let said =
+                    (phases.iter().filter_map(phase).collect(), flags("hidden"), flags("before"), flags("after"));
                 // The mask form that has phases is a row of its own.
                 let name = if form == "mask" { "tscatter_cols" } else { name };
                 all.insert((name.to_uppercase(), profile, how.to_string()), said);

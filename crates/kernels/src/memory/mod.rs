@@ -330,7 +330,9 @@ impl Memories {
     pub fn swap_chip(&mut self, other: &mut Memories) {
         let chip = MemoryId::buffer(0).index();
         if let (Some(a), Some(b)) = (self.list.get_mut(..chip), other.list.get_mut(..chip)) {
-            a.swap_with_slice(b);
+            // Most memories of a core are empty.
+            let used = |(a, b): &(&mut Memory, &mut Memory)| !a.bytes.is_empty() || !b.bytes.is_empty();
+            a.iter_mut().zip(b).filter(used).for_each(|(a, b)| std::mem::swap(a, b));
         }
     }
 

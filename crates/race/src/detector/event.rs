@@ -74,6 +74,10 @@ pub enum EventAction {
         number: u64,
     },
     Barrier(Option<Pipe>),
+    /// A notification of another rank: everything earlier is done before it, and it before everything later. A wait on S
+    /// for one: nothing later starts before it. Both by their number in the log.
+    Notify(u32),
+    Await(u32),
     Joins(SmallVec<[u32; 1]>),
     Take {
         pipe: Pipe,
@@ -107,7 +111,7 @@ impl EventAction {
             | EventAction::Release { pipe, .. }
             | EventAction::Send { pipe, .. }
             | EventAction::Receive { pipe, .. } => Some(*pipe),
-            EventAction::Prints(_) => Some(Pipe::S),
+            EventAction::Prints(_) | EventAction::Notify(_) | EventAction::Await(_) => Some(Pipe::S),
             EventAction::Barrier(pipe) => *pipe,
             EventAction::Joins(_) => None,
         }
@@ -115,7 +119,7 @@ impl EventAction {
 
     /// Whether it waits for everything before it in program order.
     pub fn meets(&self) -> bool {
-        matches!(self, EventAction::Prints(_) | EventAction::Barrier(None))
+        matches!(self, EventAction::Prints(_) | EventAction::Notify(_) | EventAction::Barrier(None))
     }
 
     /// Whether everything before it on its pipe happens before it.
@@ -151,6 +155,7 @@ impl EventAction {
     pub fn issues(&self) -> bool {
         match self {
             EventAction::Prints(_) | EventAction::Joins(_) | EventAction::Barrier(None) => true,
+            EventAction::Notify(_) | EventAction::Await(_) => true,
             EventAction::Wait { pipe, .. } | EventAction::Receive { pipe, .. } | EventAction::Take { pipe, .. } => {
                 *pipe == Pipe::S
             }

@@ -15,14 +15,17 @@ mod pipe_clocks;
 mod report;
 mod reported_pairs;
 mod shadow_memory;
+pub mod shared_log;
 mod source_map;
 mod vector_clock;
 
 pub(crate) use calls::Calls;
 pub use calls::{CallDetector, CallFifo, CallFinding, CallSite, Called};
 pub use report::{BlockFindings, report};
-pub use shadow_memory::Space;
+pub use shadow_memory::{AccessKind, Space};
+pub use shared_log::SharedLog;
 pub use source_map::KernelText;
+pub use vector_clock::LANES;
 
 use crate::explore::Core;
 use crate::fifo_slots::SlotPlace;
@@ -35,7 +38,7 @@ use channels::Lines;
 use event::{Done, Event, EventAction, Part, Point};
 use pipe_clocks::Pipes;
 use report::RunFindings;
-use shadow_memory::{Access, AccessKind, Memory};
+use shadow_memory::{Access, Memory};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tessera_ir::OpId;
@@ -54,6 +57,9 @@ pub const THREE: usize = 3 * vector_clock::LANES;
 
 /// More events than this are not kept for later.
 const MAX_PENDING: usize = 1 << 18;
+
+/// A range of bytes of a memory, and what is done with it.
+pub type TouchedBytes = (Space, u64, u64, AccessKind);
 
 /// The loops around something, with their rounds.
 pub type Turn<'a> = &'a [(OpId, u64)];
@@ -91,6 +97,10 @@ pub struct Detector<const W: usize> {
     told: RunFindings,
     /// Races inside of vecscopes.
     scopes: Vec<InScope>,
+    /// What other ranks must be ordered with, where several run.
+    shared: Option<Box<SharedLog>>,
+    /// The place in the run of what is told next.
+    now: u64,
     /// Whether the limit of findings is reached, so that going on is pointless.
     is_over: bool,
 }
@@ -107,9 +117,26 @@ impl<const W: usize> Detector<W> {
             phased: Vec::new(),
             told: RunFindings::new(processes.len()),
             scopes: Vec::new(),
+            shared: None,
+            now: 0,
             is_over: false,
             text,
         }
+    }
+
+    /// The same with a log for the order between ranks.
+    pub fn of_rank(text: Arc<KernelText>) -> Detector<W> {
+        Detector { shared: Some(Box::default()), ..Detector::new(text) }
+    }
+
+    /// Says which place in the run the next events have.
+    pub fn at(&mut self, now: u64) {
+        self.now = now;
+    }
+
+    /// Takes the log for the order between ranks.
+    pub fn take_shared(&mut self) -> Option<SharedLog> {
+        self.shared.take().map(|log| *log)
     }
 
     fn core(&self, process: usize) -> Core {
@@ -159,7 +186,7 @@ impl<const W: usize> Detector<W> {
     /// An event happens; it is given back where it cannot yet.
     #[inline]
     fn happen(&mut self, process: usize, point: &Point, act: EventAction) -> Option<EventAction> {
-        let Detector { pipes, lines, memory, text, .. } = self;
+        let (now, Detector { pipes, lines, memory, text, shared, .. }) = (self.now, self);
         let own = pipes.get_mut(process)?;
         let Some(happens) = own.happens(&act, |token| lines.clock(token).copied()) else { return Some(act) };
         let (lane, position) = happens.at?;
@@ -167,13 +194,34 @@ impl<const W: usize> Detector<W> {
             EventAction::Work { done, .. } | EventAction::Prints(done) if W != FLAGS => {
                 let (clock, done, is_before_all) = (&happens.clock, *done, act.issues());
                 memory.touch(&Touching { process, lane, position, clock, point, done, is_before_all });
+                if let Some(log) = shared {
+                    memory.log(log, (process, (lane, position)), clock, point, (done, now, act.pipe()));
+                }
+            }
+            EventAction::Notify(number) | EventAction::Await(number) => {
+                if let Some(log) = shared {
+                    log.happened(process, (lane, position), &happens.clock, point, *number);
+                }
             }
             EventAction::Send { token, .. } => {
                 let mut out = happens.clock;
                 out.raise(lane, position + 1);
+                if let (Some(log), Some(meeting)) = (shared, shared_log::meeting(token)) {
+                    let at = SharedLog::stamp(process, (lane, position), &out, point, now);
+                    let act = shared_log::SignalAct::Arrive { meeting };
+                    log.signals.push(shared_log::Signal { at, words: SmallVec::new(), act });
+                }
                 lines.given(*token, &out, &text.slots);
             }
-            EventAction::Receive { needs, .. } => lines.taken(process, needs, (lane, position), &text.slots),
+            EventAction::Receive { needs, .. } => {
+                let met = needs.iter().find_map(shared_log::meeting);
+                if let (Some(log), Some(meeting)) = (shared, met) {
+                    let at = SharedLog::stamp(process, (lane, position), &happens.clock, point, now);
+                    let act = shared_log::SignalAct::Leave { meeting };
+                    log.signals.push(shared_log::Signal { at, words: SmallVec::new(), act });
+                }
+                lines.taken(process, needs, (lane, position), &text.slots)
+            }
             _ => {}
         }
         None
@@ -390,6 +438,102 @@ impl<const W: usize> Detector<W> {
         self.work(process, at, pipe, Done { what, start: 0 }, false);
     }
 
+    /// A transfer between ranks: the bytes of each of its phases, one after the other (isa/today.md 8.1).
+    pub fn transferred(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), phases: &[(Pipe, Vec<TouchedBytes>)]) {
+        if W == FLAGS {
+            return;
+        }
+        for (n, (pipe, bytes)) in phases.iter().enumerate() {
+            let accesses: Vec<Access> = grouped(bytes);
+            let leads = n + 1 < phases.len();
+            let what = if leads { self.memory.phase(accesses, *pipe) } else { self.memory.number(accesses) };
+            let reads = self.memory.reads(what);
+            let Some(pipes) = self.pipes.get_mut(process) else { return };
+            let point = pipes.point(op, turns);
+            let (done, named, part) = (Done { what, start: 0 }, SmallVec::new(), Part { follows: n > 0, leads });
+            self.next(process, point, EventAction::Work { pipe: *pipe, done, reads, named, part });
+        }
+        self.inner(process, (op, turns), (Pipe::Mte3, Pipe::Mte2));
+    }
+
+    /// A notification, or a wait that is over.
+    pub fn signalled(
+        &mut self,
+        process: usize,
+        at: (OpId, Turn<'_>),
+        words: SmallVec<[shared_log::Word; 1]>,
+        act: shared_log::SignalAct,
+    ) {
+        let is_notify = matches!(act, shared_log::SignalAct::Notify { .. });
+        let now = self.now;
+        self.tell(process, at, is_notify, shared_log::Told::Signal(words, act, now));
+    }
+
+    /// A copy starts that runs on, with a number in its process.
+    pub fn started(&mut self, process: usize, at: (OpId, Turn<'_>), bytes: &[TouchedBytes], copy: u64) {
+        let stamp = shared_log::Stamp {
+            process: process as u8,
+            lane: 0,
+            position: 0,
+            clock: Box::default(),
+            now: self.now,
+            op: at.0,
+            turns: event::Iterations::new(at.1),
+        };
+        let logged = grouped(bytes).into_iter().filter_map(|access| {
+            let Space::Shared(region) = access.space else { return None };
+            Some(shared_log::SharedAccess {
+                at: stamp.clone(),
+                end: None,
+                pipe: Pipe::S,
+                way: access.way,
+                region,
+                ranges: access.ranges,
+                is_scalar: false,
+                copy: Some(copy),
+            })
+        });
+        let logged = logged.collect();
+        self.tell(process, at, false, shared_log::Told::Start(logged));
+    }
+
+    /// Copies are done.
+    pub fn finished(&mut self, process: usize, at: (OpId, Turn<'_>), copies: &[u64]) {
+        self.tell(process, at, false, shared_log::Told::Done(copies.to_vec()));
+    }
+
+    /// Lines of the cache are written back and forgotten (all of them where none are named), or a fence stands.
+    pub fn cached(
+        &mut self,
+        process: usize,
+        at: (OpId, Turn<'_>),
+        lines: Option<shared_log::RegionBytes>,
+        is_fence: bool,
+    ) {
+        let now = self.now;
+        self.tell(process, at, false, shared_log::Told::Cache(lines, is_fence, now));
+    }
+
+    fn tell(&mut self, process: usize, (op, turns): (OpId, Turn<'_>), is_notify: bool, told: shared_log::Told) {
+        let Some(log) = &mut self.shared else { return };
+        let number = log.told.len() as u32;
+        log.told.push(told);
+        let Some(pipes) = self.pipes.get_mut(process) else { return };
+        let point = pipes.point(op, turns);
+        let act = if is_notify { EventAction::Notify(number) } else { EventAction::Await(number) };
+        self.next(process, point, act);
+    }
+
+    /// A process that has all pipes arrives at a meeting of all blocks, and goes on.
+    fn meets(&mut self, process: usize, at: (OpId, Turn<'_>)) {
+        let Some(log) = &mut self.shared else { return };
+        log.meetings += 1;
+        let (meeting, now) = ((-1, log.meetings), self.now);
+        for act in [shared_log::SignalAct::Arrive { meeting }, shared_log::SignalAct::Leave { meeting }] {
+            self.tell(process, at, false, shared_log::Told::Signal(SmallVec::new(), act, now));
+        }
+    }
+
     /// A vecscope ended, in which this happened.
     pub fn scoped(&mut self, log: &Log) {
         for race in log.races() {
@@ -504,6 +648,8 @@ impl<const W: usize> Detector<W> {
                     }
                 }
             }
+            // A process that has all pipes is a core of each kind.
+            SyncOp::Meet(_) if own.core == Core::Unsplit => self.meets(process, (op, turns)),
             SyncOp::Meet(group) => {
                 if group.cores().contains(&own.core) {
                     let (first, second) = (pipes.point(op, turns), pipes.point(op, turns));
@@ -630,6 +776,26 @@ impl<const W: usize> Detector<W> {
     }
 }
 
+/// Accesses of the same memory in the same way as one.
+fn grouped(bytes: &[TouchedBytes]) -> Vec<Access> {
+    type Ranged = (Space, AccessKind, Vec<(i64, i64)>);
+    let mut accesses: Vec<Ranged> = Vec::new();
+    for (space, from, to, way) in bytes {
+        let range = (*from as i64, *to as i64);
+        match accesses.iter_mut().find(|access| (access.0, access.1) == (*space, *way)) {
+            Some(access) => access.2.push(range),
+            None => accesses.push((*space, *way, vec![range])),
+        }
+    }
+    let access = |(space, way, mut ranges): Ranged| {
+        ranges.sort_unstable();
+        let role = if matches!(space, Space::Shared(_)) { Role::Global } else { Role::Ping };
+        let first = ranges.first().map_or(0, |range| range.0);
+        Access { space, ranges: ranges.into(), is_view: false, way, role, first }
+    };
+    accesses.into_iter().map(access).collect()
+}
+
 /// The bytes of a tile's valid region, from where it starts.
 fn valid_ranges(tile: &TileArg) -> Vec<(i64, i64)> {
     let [rows, cols] = tile.most_valid();
@@ -641,7 +807,8 @@ fn traced(act: &EventAction) -> Traced {
     match act {
         EventAction::Work { part, .. } if part.leads => Traced::Phase,
         EventAction::Work { .. } => Traced::Work,
-        EventAction::Prints(_) => Traced::Meets,
+        EventAction::Prints(_) | EventAction::Notify(_) => Traced::Meets,
+        EventAction::Await(_) => Traced::Work,
         EventAction::Set { flag, .. } => Traced::Set(*flag),
         EventAction::Wait { flag, .. } => Traced::Wait(*flag),
         EventAction::Barrier(_) => Traced::Barrier,

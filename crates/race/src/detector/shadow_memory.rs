@@ -6,9 +6,10 @@
 
 use super::access_history::{Entry, HistoryUpdate, Touching, meet};
 use super::cells::{CellId, Cells, Shadow};
-use super::event::{Done, Iterations};
+use super::event::{Done, Iterations, Point};
 use super::reported_pairs::Pairs;
-use super::vector_clock::{LANES, Lane};
+use super::shared_log::{SharedAccess, SharedLog};
+use super::vector_clock::{Clock, LANES, Lane};
 use crate::footprint::Ranges;
 use crate::races::Conflict;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -166,6 +167,7 @@ pub struct Memory {
 }
 
 /// An access that races with an event: the recorded entry, and the operand of the event.
+#[derive(Clone)]
 struct Candidate {
     entry: Entry,
     own: u8,
@@ -235,6 +237,35 @@ impl Memory {
         self.meet_all(event, acts, found);
         if !candidates.is_empty() {
             self.judge(event, candidates);
+        }
+    }
+
+    /// Puts the accesses of shared memory into the log for the order between ranks.
+    pub fn log<const W: usize>(
+        &self,
+        log: &mut SharedLog,
+        (process, at): (usize, (Lane, u32)),
+        clock: &Clock<W>,
+        point: &Point,
+        (done, now, pipe): (Done, u64, Option<Pipe>),
+    ) {
+        for access in self.accesses(done) {
+            let Space::Shared(region) = access.space else { continue };
+            let own = SharedAccess {
+                at: SharedLog::stamp(process, at, clock, point, now),
+                end: Some(at),
+                pipe: pipe.unwrap_or(Pipe::S),
+                way: access.way,
+                region,
+                ranges: if access.shift(done.start) == 0 {
+                    access.ranges.clone()
+                } else {
+                    access.bytes(done.start).into_iter().collect()
+                },
+                is_scalar: pipe == Some(Pipe::S),
+                copy: None,
+            };
+            log.accesses.push(own);
         }
     }
 
@@ -336,7 +367,14 @@ impl Memory {
     #[cold]
     fn judge<const W: usize>(&mut self, event: &Touching<'_, W>, mut all: SmallVec<[Candidate; 2]>) {
         if self.automatic.len() > 1 {
-            for candidate in all.iter().filter(|c| c.entry.process() != event.process) {
+            // Memory of all ranks is looked at with the signals that order it.
+            let is_shared = |c: &&Candidate| {
+                let access = self.accesses(event.done).get(usize::from(c.own));
+                access.is_some_and(|access| matches!(access.space, Space::Shared(_)))
+            };
+            let others: SmallVec<[Candidate; 2]> =
+                all.iter().filter(|c| c.entry.process() != event.process && !is_shared(c)).cloned().collect();
+            for candidate in &others {
                 self.tell_between(event, candidate);
             }
             all.retain(|c| c.entry.process() == event.process);

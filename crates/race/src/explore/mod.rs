@@ -5,6 +5,7 @@
 //! bytes of every instruction are known exactly wherever the program knows them.
 
 mod choices;
+mod comm;
 mod concrete_run;
 mod control;
 mod fifo;
@@ -397,6 +398,7 @@ impl<'a> Analysis<'a> for PathWalk<'a> {
         match opcode.info().text {
             Text::Number => self.core_numbers(op, opcode),
             Text::Pipe(_) => self.fifo(id, op),
+            Text::Comm(_) => self.between_ranks(id, op),
             Text::LoadScalar | Text::StoreScalar => self.scalar_access(id, op),
             _ if self.transfer(op, opcode) => {}
             _ => return self.on_tiles(id, op, opcode, form),

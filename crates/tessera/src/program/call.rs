@@ -255,6 +255,14 @@ pub struct Outputs {
 }
 
 impl Outputs {
+    pub(super) fn new(
+        arrays: Vec<(String, Array)>,
+        warnings: Vec<Diagnostic>,
+        printed: Vec<(String, PrintedValue)>,
+    ) -> Outputs {
+        Outputs { arrays, warnings, printed }
+    }
+
     /// The elements of an output, row by row; those that were never written are 0, and a warning tells of them.
     pub fn get<T: Element>(&self, name: &str) -> Result<Vec<T>> {
         self.array(name)?.to_vec()

@@ -1,30 +1,58 @@
 //! A run whose order of pipes is judged while it goes on (sync.md 4, "at run time").
 
 use super::{Bindings, Kernel, Ranks, outcome_of};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tessera_interp::{Bytes, Communicated, Moment, Moved, Observe, Observer, Outcome, Space, Variant, run};
+use tessera_interp::{
+    Bytes, Communicated, Moment, Move, Moved, Moves, Observe, Observer, Outcome, SignalWord, Space, TouchKind, Variant,
+    run,
+};
 use tessera_ir::OpId;
 use tessera_isa::diag::{Diagnostic, Severity};
 use tessera_isa::inst::{Inst, TileArg};
 use tessera_isa::ops::Pipe;
 use tessera_kernels::MemoryId;
 use tessera_micro::order::Log;
-use tessera_race::Report;
-use tessera_race::detector::{self, BlockFindings, Detector, KernelText};
+use tessera_race::detector::shared_log::{SignalAct, Word};
+use tessera_race::detector::{self, AccessKind, BlockFindings, Detector, KernelText};
+use tessera_race::ranks::BlockLog;
+use tessera_race::{Report, Verdict};
 
 /// The findings of the blocks, each with its number.
-type SharedFindings = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
+pub(super) type SharedFindings = Arc<Mutex<Vec<(u32, BlockFindings)>>>;
+
+/// Where the blocks of a rank put what orders it with others.
+#[derive(Clone)]
+pub(super) struct RankSink {
+    pub rank: u32,
+    pub cores: Vec<&'static str>,
+    pub logs: Arc<Mutex<Vec<BlockLog>>>,
+    /// The place in the run.
+    pub now: Arc<AtomicU64>,
+}
 
 /// Hands on what a block is told of.
 struct Judge<const W: usize> {
     block: u32,
+    rank: Option<RankSink>,
     detector: Box<Detector<W>>,
     found: SharedFindings,
 }
 
 impl<const W: usize> Judge<W> {
     fn new(block: u32, text: Arc<KernelText>, found: SharedFindings) -> Self {
-        Judge { block, detector: Box::new(Detector::new(text)), found }
+        Judge { block, rank: None, detector: Box::new(Detector::new(text)), found }
+    }
+
+    /// The next place in the run of all ranks.
+    fn tick(&mut self) {
+        if let Some(rank) = &self.rank {
+            self.detector.at(rank.now.fetch_add(1, Ordering::Relaxed));
+        }
+    }
+
+    fn of_rank(block: u32, text: Arc<KernelText>, found: SharedFindings, rank: RankSink) -> Self {
+        Judge { block, rank: Some(rank), detector: Box::new(Detector::of_rank(text)), found }
     }
 }
 
@@ -34,6 +62,19 @@ fn at<'a>(moment: &Moment<'a>) -> (OpId, detector::Turn<'a>) {
 
 fn numbers(variant: Variant) -> (usize, usize, u64) {
     (variant.site, variant.number, variant.age)
+}
+
+fn kind(kind: TouchKind) -> AccessKind {
+    match kind {
+        TouchKind::Reads => AccessKind::Reads,
+        TouchKind::Writes => AccessKind::Writes,
+        TouchKind::Adds => AccessKind::Adds,
+    }
+}
+
+/// The number of a memory of all ranks.
+fn region(space: Space) -> Option<u32> {
+    if let Space::Shared(number) = space { Some(number) } else { None }
 }
 
 fn memory(space: Space) -> detector::Space {
@@ -47,6 +88,7 @@ fn memory(space: Space) -> detector::Space {
 
 impl<const W: usize> Observer for Judge<W> {
     fn issued(&mut self, moment: Moment<'_>, variant: Variant, start: u64) -> bool {
+        self.tick();
         self.detector.issued(moment.process, at(&moment), numbers(variant), start)
     }
 
@@ -55,6 +97,7 @@ impl<const W: usize> Observer for Judge<W> {
     }
 
     fn scalar(&mut self, moment: Moment<'_>, space: Space, bytes: (u64, u64), writes: bool) {
+        self.tick();
         self.detector.scalar(moment.process, at(&moment), memory(space), bytes, writes);
     }
 
@@ -76,23 +119,57 @@ impl<const W: usize> Observer for Judge<W> {
     }
 
     fn ordered(&mut self, moment: Moment<'_>, id: Option<i64>) {
+        self.tick();
         self.detector.ordered(moment.process, at(&moment), id);
     }
 
     fn moved(&mut self, moment: Moment<'_>, Moved { number, tile, global }: Moved) {
         let global = global.map(|(space, start)| (memory(space), start));
+        self.tick();
         self.detector.moved(moment.process, at(&moment), number, tile.as_ref(), global);
     }
 
     fn communicated(&mut self, moment: Moment<'_>, what: Communicated<'_>, space: &dyn Fn(MemoryId) -> Option<Space>) {
-        let _ = (moment, what, space);
+        self.tick();
+        let (process, at) = (moment.process, at(&moment));
+        let bytes = |moves: &Moves| -> Vec<(detector::Space, u64, u64, AccessKind)> {
+            let one = |m: &Move| Some((memory(space(m.memory)?), m.from, m.to, kind(m.kind)));
+            moves.list.iter().filter_map(one).collect()
+        };
+        let words = |words: &[SignalWord]| {
+            let one = |w: &SignalWord| Some(Word { region: region(space(w.memory)?)?, byte: w.byte, before: w.before });
+            words.iter().filter_map(one).collect()
+        };
+        match what {
+            Communicated::Moves { phases } => {
+                let phases: Vec<_> = phases.iter().map(|moves| (moves.pipe, bytes(moves))).collect();
+                self.detector.transferred(process, at, &phases);
+            }
+            Communicated::Notify { words: of, sets, value, .. } => {
+                self.detector.signalled(process, at, words(of), SignalAct::Notify { sets, value });
+            }
+            Communicated::Wait { words: of, cmp, value, .. } => {
+                self.detector.signalled(process, at, words(of), SignalAct::Await { cmp, value });
+            }
+            Communicated::Cache { lines, is_fence } => {
+                let lines = lines.and_then(|(of, ranges)| Some((region(space(of)?)?, ranges.into())));
+                self.detector.cached(process, at, lines, is_fence);
+            }
+            Communicated::Start { moves, number } => self.detector.started(process, at, &bytes(moves), number),
+            Communicated::Done { numbers } => self.detector.finished(process, at, numbers),
+        }
     }
 
     fn looped(&mut self, process: usize, op: OpId, rounds: u64) {
         self.detector.looped(process, op, rounds);
     }
 
-    fn ended(self: Box<Self>) {
+    fn ended(mut self: Box<Self>) {
+        if let (Some(rank), Some(log)) = (&self.rank, self.detector.take_shared())
+            && let Ok(mut logs) = rank.logs.lock()
+        {
+            logs.push(BlockLog { rank: rank.rank, block: self.block, cores: rank.cores.clone(), log });
+        }
         if let Ok(mut found) = self.found.lock() {
             found.push((self.block, self.detector.ended()));
         }
@@ -153,9 +230,18 @@ impl Kernel {
     }
 }
 
+/// The observers of a rank whose order is judged with that of others.
+pub(super) fn observe_rank(text: Arc<KernelText>, found: SharedFindings, sink: RankSink) -> Arc<Observe> {
+    let is_alone = text.is_alone();
+    Arc::new(move |block| match is_alone {
+        true => Box::new(Judge::<{ detector::ONE }>::of_rank(block, text.clone(), found.clone(), sink.clone())),
+        false => Box::new(Judge::<{ detector::THREE }>::of_rank(block, text.clone(), found.clone(), sink.clone())),
+    })
+}
+
 impl Kernel {
     /// A kernel that communicates, on one rank: remote is local (isa/comm.md 2).
-    fn judged_alone(&self, bindings: Bindings, _: Asked) -> (Outcome, Option<Report>) {
+    fn judged_alone(&self, bindings: Bindings, asked: Asked) -> (Outcome, Option<Report>) {
         let mut ranks = match Ranks::new(vec![self.clone()]) {
             Ok(ranks) => ranks,
             Err(error) => {
@@ -164,9 +250,17 @@ impl Kernel {
             }
         };
         ranks.bindings = vec![bindings];
-        let mut all = ranks.execute();
+        let (mut all, found) = match asked {
+            Asked::Flags => (ranks.execute(), None),
+            Asked::Races => {
+                let (all, found) = ranks.execute_judged();
+                let is_racy = found.iter().any(Diagnostic::is_error);
+                let verdict = if is_racy { Verdict::Races } else { Verdict::RaceFree };
+                (all, Some(Report { verdict, diagnostics: found }))
+            }
+        };
         let diagnostics = std::mem::take(&mut all.diagnostics);
-        (Outcome { diagnostics, ..outcome_of(&mut all, 0) }, None)
+        (Outcome { diagnostics, ..outcome_of(&mut all, 0) }, found)
     }
 }
 

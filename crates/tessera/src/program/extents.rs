@@ -46,7 +46,7 @@ impl Kernel {
     /// The extents of every argument, in order, with these scalars and so many blocks; an argument that is no memory and
     /// no tile is unused.
     pub fn extents(&self, inputs: &[(ValueId, Input)], blocks: u32) -> Vec<Extents> {
-        self.extents_of_rank(inputs, blocks, &[], (0, 1))
+        self.extents_of_rank(inputs, blocks, &self.contexts(), (0, 1))
     }
 
     /// The same on one of several ranks: these arguments are contexts, through which the kernel learns its number and
@@ -350,11 +350,12 @@ impl<'a> Walk<'a> {
 
     /// A word of a context: the rank and how many there are; or where a window starts, which is taken to be one place.
     fn context_word(&mut self, op: &Op, index: Option<Interval>) {
-        let word = index.and_then(|index| match (index.single(), index.low) {
-            (Some(2), _) => Some(Interval::one(self.rank_word)),
-            (_, 4..) => Some(Interval::one(0)),
-            _ => None,
-        });
+        // A context is read at word 2 and at words 4 + x only.
+        let word = match index.and_then(Interval::single) {
+            Some(2) => Some(Interval::one(self.rank_word)),
+            Some(0 | 1 | 3) => None,
+            _ => Some(Interval::one(0)),
+        };
         self.state.set_all(&op.results, [Val::Scalar(word)]);
     }
 

@@ -84,6 +84,14 @@ impl InputError {
 }
 
 impl Inputs {
+    /// With an array for an argument.
+    #[must_use]
+    pub fn array(mut self, name: &str, array: Array) -> Inputs {
+        let (name, label) = (name.to_string(), name.to_string());
+        self.contents.push(Content { name, label, from: From::Array(array) });
+        self
+    }
+
     fn content(&self, name: &str) -> Option<&Content> {
         self.contents.iter().find(|c| bare(&c.name) == bare(name))
     }

@@ -22,15 +22,20 @@
 //! # Ok::<(), tessera::Error>(())
 //! ```
 
-use super::{Bindings, InputError, Inputs, Kernel, Need, Placement};
+use super::detect::{RankSink, SharedFindings, observe_rank};
+use super::{Bindings, InputError, Inputs, Kernel, Need, Outputs, Placement, PrintedValue};
 use crate::{Error, Result};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use tessera_interp::{Outcome, RanksOutcome, Window, communicates, run_ranks};
 use tessera_ir::edges::Control;
 use tessera_ir::scalar::Constants;
 use tessera_ir::{Arg, ArithOp, Def, Func, OpKind, ValueId};
+use tessera_isa::diag::Diagnostic;
 use tessera_isa::elem::Elem;
 use tessera_isa::ops::{Role, Text};
-use tessera_isa::sem::{Comm, Sem};
+use tessera_race::detector::{self, KernelText};
+use tessera_race::ranks::BlockLog;
 
 /// The first word of a context that says where a window starts.
 const FIRST_BASE: i64 = 4;
@@ -221,10 +226,10 @@ impl Ranks {
             let of = |rank: usize| self.kernels[rank].argument(name).ok();
             // The same on all ranks: as large as any of them needs it.
             let mut most: Option<u64> = None;
-            for rank in 0..self.kernels.len() {
+            for (rank, extents) in extents.iter().enumerate() {
                 let Some(value) = of(rank) else { continue };
                 let place = self.kernels[rank].func().args.iter().position(|v| *v == value);
-                let implied = place.and_then(|place| extents[rank].get(place).copied().flatten());
+                let implied = place.and_then(|place| extents.get(place).copied().flatten());
                 most = most.max(given(rank, value).or(implied));
             }
             if let Some(given) = (0..self.kernels.len()).find_map(|rank| given(rank, of(rank)?)) {
@@ -263,17 +268,124 @@ impl Ranks {
         self.executed(|_, _, _| None)
     }
 
+    /// Checks the programs, runs all ranks, and gives what comes out of each; with `judged` an error in their order is an
+    /// error. Warnings of the run are with the first rank's.
+    ///
+    /// ```
+    /// use tessera::program::{Inputs, Ranks};
+    /// use tessera::Program;
+    ///
+    /// let text = include_str!("../../../../examples/ranks/all_gather.pto");
+    /// let kernel = Program::parse(text)?.entry()?;
+    /// let mut ranks = Ranks::new(vec![kernel; 2])?;
+    /// for rank in 0..2 {
+    ///     let x = tessera::npy::Array::new(&[1, 64], &[rank as f32; 64])?;
+    ///     ranks.bind(rank, Inputs::default().array("x", x), 1).map_err(|e| e.error)?;
+    /// }
+    /// let outputs = ranks.run(true)?;
+    /// assert_eq!(outputs[0].get::<f32>("y")?[63..65], [0.0, 1.0]);
+    /// # Ok::<(), tessera::Error>(())
+    /// ```
+    pub fn run(mut self, judged: bool) -> Result<Vec<Outputs>> {
+        let kernels = self.kernels.clone();
+        let mut warnings = Vec::new();
+        for (rank, kernel) in kernels.iter().enumerate() {
+            let text = kernel.program().source();
+            let found = kernel.program().check();
+            if let Some(error) = Error::of(found.clone()) {
+                return Err(error.in_text(text));
+            }
+            if rank == 0 {
+                warnings = found;
+            }
+            self.unbound(rank, &[]).map_err(|e| e.in_text(text))?;
+            let bindings = &mut self.bindings[rank];
+            bindings.outputs.extend(kernel.outputs().into_iter().map(|v| (v, 0)));
+            bindings.outputs.sort_unstable();
+            bindings.outputs.dedup();
+        }
+        let wanted: Vec<_> = self.bindings.iter().map(|b| b.outputs.clone()).collect();
+        let shapes: Vec<_> = kernels.iter().zip(&self.bindings).map(|(kernel, b)| kernel.shapes(b)).collect();
+        let (mut all, found) = if judged { self.execute_judged() } else { (self.execute(), Vec::new()) };
+        let found: Vec<Diagnostic> = std::mem::take(&mut all.diagnostics).into_iter().chain(found).collect();
+        if let (Some(error), Some(kernel)) = (Error::of(found.clone()), kernels.first()) {
+            return Err(error.in_text(kernel.program().source()));
+        }
+        let is_new = |d: &Diagnostic| !warnings.iter().any(|w| w.rule == d.rule && w.span == d.span);
+        let new: Vec<Diagnostic> = found.into_iter().filter(is_new).collect();
+        warnings.extend(new);
+        let mut outputs = Vec::new();
+        for (rank, kernel) in kernels.iter().enumerate() {
+            let mut outcome = outcome_of(&mut all, rank);
+            let array = |(v, core): &(ValueId, u8)| {
+                let array = kernel.take_array(&mut outcome, &shapes[rank], *v, *core)?;
+                Some((kernel.name(*v).to_string(), array))
+            };
+            let arrays = wanted[rank].iter().filter_map(array).collect();
+            let name = |what: &PrintedValue| match what {
+                PrintedValue::Tile(value, _) => kernel.name(*value).to_string(),
+                PrintedValue::Text(_) => String::new(),
+            };
+            let printed = outcome.printed.into_iter().map(|p| (name(&p.what), p.what)).collect();
+            outputs.push(Outputs::new(arrays, std::mem::take(&mut warnings), printed));
+        }
+        Ok(outputs)
+    }
+
     /// Runs all ranks together and judges their order (isa/comm.md 5 and 6): the findings beside the run's own.
-    pub fn execute_judged(self) -> (RanksOutcome, Vec<tessera_isa::diag::Diagnostic>) {
-        (self.execute(), Vec::new())
+    pub fn execute_judged(self) -> (RanksOutcome, Vec<Diagnostic>) {
+        let kernels = self.kernels.clone();
+        let orders: Vec<_> = self.bindings.iter().map(|b| b.order).collect();
+        let logs: Arc<Mutex<Vec<BlockLog>>> = Arc::default();
+        let (now, texts) = (Arc::new(AtomicU64::new(0)), Mutex::new(Vec::new()));
+        let outcome = self.executed(|rank, kernel, placement| {
+            let (module, func, profile) = (kernel.module(), kernel.func(), kernel.profile());
+            let order = orders.get(rank).copied().flatten();
+            let text = Arc::new(KernelText::new(module, func, profile, placement, order));
+            let found = SharedFindings::default();
+            let cores = text.processes.iter().map(|p| p.core.name()).collect();
+            let sink = RankSink { rank: rank as u32, cores, logs: logs.clone(), now: now.clone() };
+            let observe = observe_rank(text.clone(), found.clone(), sink);
+            if let Ok(mut texts) = texts.lock() {
+                texts.push((text, found));
+            }
+            Some(observe)
+        });
+        if outcome.diagnostics.iter().any(Diagnostic::is_error) {
+            return (outcome, Vec::new());
+        }
+        let texts = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for (kernel, (text, blocks)) in kernels.iter().zip(&texts).filter(|(_, (text, _))| !text.is_plain()) {
+            let mut blocks = std::mem::take(&mut *blocks.lock().unwrap_or_else(PoisonError::into_inner));
+            blocks.sort_by_key(|(block, _)| *block);
+            let blocks = blocks.into_iter().map(|(_, findings)| findings).collect();
+            let report = detector::report(kernel.module(), kernel.func(), kernel.program().source(), text, blocks);
+            let is_new = |d: &Diagnostic| !found.iter().any(|f| f.rule == d.rule && f.span == d.span);
+            let new: Vec<Diagnostic> = report.diagnostics.into_iter().filter(is_new).collect();
+            found.extend(new);
+        }
+        let mut logs = std::mem::take(&mut *logs.lock().unwrap_or_else(PoisonError::into_inner));
+        logs.sort_by_key(|log| (log.rank, log.block));
+        let space = &outcome.space;
+        let text = tessera_race::ranks::Text {
+            funcs: kernels.iter().map(|kernel| (kernel.module(), kernel.func())).collect(),
+            name: &|region, byte| space.name_of(region, byte),
+            cache: true,
+        };
+        found.extend(tessera_race::ranks::judge(logs, &text));
+        if let Some(program) = kernels.first().map(Kernel::program) {
+            found = program.with_locations(found);
+        }
+        (outcome, found)
     }
 
     /// The same with an observer for each rank.
     pub(crate) fn executed(
         mut self,
-        observe: impl Fn(usize, &Kernel, &Placement) -> Option<std::sync::Arc<tessera_interp::Observe>>,
+        observe: impl Fn(usize, &Kernel, &Placement) -> Option<Arc<tessera_interp::Observe>>,
     ) -> RanksOutcome {
-        let failed = |diagnostics| RanksOutcome { diagnostics, ranks: Vec::new() };
+        let failed = |diagnostics| RanksOutcome { diagnostics, ..RanksOutcome::default() };
         let rooms = match self.rooms() {
             Ok(rooms) => rooms,
             Err(error) => return failed(error.diagnostics().cloned().collect()),
@@ -378,6 +490,13 @@ impl Kernel {
         candidates.filter(is_context).collect()
     }
 
+    /// The contexts and the arguments of windows.
+    pub(crate) fn in_windows(&self) -> Vec<ValueId> {
+        let windows = self.windows().unwrap_or_default();
+        let names = windows.iter().flat_map(|w| w.args.iter().chain(&w.context));
+        names.filter_map(|name| self.argument(name).ok()).collect()
+    }
+
     /// The windows that its arithmetic shows: the arguments to which something computed from a context is added.
     pub fn windows(&self) -> Result<Vec<RankWindow>> {
         let func = self.func();
@@ -479,12 +598,6 @@ fn follow(
         }
     }
     grown
-}
-
-/// Whether a kernel has a test of a signal.
-#[allow(dead_code, reason = "asked where races are")]
-pub(crate) fn tests(func: &Func) -> bool {
-    func.ops.iter().any(|op| op.opcode().is_some_and(|o| matches!(o.info().sem, Sem::Comm(Comm::Test))))
 }
 
 /// One rank's part of an outcome, as a run of one device gives it.

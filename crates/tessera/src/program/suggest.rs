@@ -60,8 +60,10 @@ impl Kernel {
             Need::Tile(_) | Need::Conv(_) => !is_optional,
             Need::Scalar(_) | Need::Nothing => false,
         };
-        let memory: Vec<ValueId> =
-            free.iter().filter(|a| needs_contents(a.value, a.is_read, a.is_optional)).map(|a| a.value).collect();
+        let memory = free.iter().filter(|a| needs_contents(a.value, a.is_read, a.is_optional)).map(|a| a.value);
+        // Contexts are filled, and windows have room.
+        let given = self.in_windows();
+        let memory: Vec<ValueId> = memory.filter(|value| !given.contains(value)).collect();
         let (mut first, mut idle) = (None, None);
         let progress = Arc::new(Progress::default());
         for numbers in tried(scalars.len()).take(TRIALS) {

@@ -87,6 +87,7 @@ impl Target {
             return Err(Error::request(format!("%{} has no elements", self.name)));
         };
         let dims = given.shape(&self.name).map(<[u64]>::to_vec).or_else(|| kernel.need(value).dims());
+        let dims = dims.or_else(|| if self.index.len() > 1 { given.implied_shape(kernel, value) } else { None });
         let index = match (&dims, self.index.as_slice()) {
             (None, [index]) => *index,
             (None, all) => {

@@ -9,6 +9,7 @@ mod kernels;
 mod micro;
 mod printed;
 mod program;
+mod ranks;
 mod strips;
 mod timeline;
 mod unroll;

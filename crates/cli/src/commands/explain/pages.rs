@@ -219,6 +219,9 @@ fn fact_list(info: &OpInfo) -> Vec<(&'static str, String)> {
     if !info.cpp.is_empty() {
         lines.push(("C++", info.cpp.join(", ")));
     }
+    if let Text::Comm(text) = info.text {
+        lines.push(("written", format!("pto.{}({} : types)", info.mnemonic, text.pattern())));
+    }
     lines.push(("pipe", pipes(info)));
     lines.extend(info.attrs.iter().map(|attr| ("attribute", format!("{attr} = {}", attribute_values(*attr)))));
     lines.push(("source", in_docs(info.source)));

@@ -17,6 +17,9 @@ use tessera::npy::{self, Array};
 use tessera::program::{Content, From, InputError, Inputs, PrintedValue, Ranks, RanksOutcome, Shapes, outcome_of};
 use tessera::{Diagnostic, Error, Kernel};
 
+/// The ranks with their inputs, what each is compared with, and the shapes of their arrays.
+type Ready = (Ranks, Vec<(usize, Expected)>, Vec<Shapes>);
+
 /// A file for one rank, or for all.
 struct Wanted<'a> {
     name: &'a str,
@@ -121,6 +124,16 @@ fn stop(error: InputError) -> Stop {
 }
 
 impl Job<'_> {
+    /// The ranks that a name is for: one that names all is for those that have it; a wrong name is for all.
+    fn ranks_with(&self, ranks: &Ranks, name: &str, of: Of) -> Vec<usize> {
+        let all = self.ranks_of(of);
+        // The extents and strides of an argument are said behind its name.
+        let bare = name.split('.').next().unwrap_or(name);
+        let has = |rank: &usize| ranks.kernel(*rank).is_some_and(|kernel| kernel.argument(bare).is_ok());
+        let with: Vec<usize> = all.iter().copied().filter(has).collect();
+        if with.is_empty() || of != Of::All { all } else { with }
+    }
+
     fn ranks_of(&self, of: Of) -> Vec<usize> {
         match of {
             Of::Rank(rank) => vec![rank as usize],
@@ -138,11 +151,7 @@ impl Job<'_> {
         }
     }
 
-    fn ready(
-        &self,
-        session: &mut Session<'_>,
-        kernels: Vec<Kernel>,
-    ) -> Result<(Ranks, Vec<(usize, Expected)>, Vec<Shapes>), Stop> {
+    fn ready(&self, session: &mut Session<'_>, kernels: Vec<Kernel>) -> Result<Ready, Stop> {
         let args = self.args;
         let mut ranks = Ranks::new(kernels)?;
         for window in &args.window {
@@ -164,14 +173,14 @@ impl Job<'_> {
             };
             ranks.alias(r, a, q, b)?;
         }
-        let mut inputs = self.inputs(session)?;
+        let mut inputs = self.inputs(session, &ranks)?;
         let mut shapes = Vec::new();
         for rank in 0..self.count as usize {
             let own = inputs.remove(&rank).unwrap_or_default();
             let open = ranks.bind(rank, own, args.blocks).map_err(stop)?;
             ranks.unbound(rank, &open)?;
             let kernel = ranks.kernel(rank).ok_or_else(|| Stop::binding(format!("there is no rank {rank}")))?;
-            let outputs = self.outputs(kernel, rank)?;
+            let outputs = self.outputs(&ranks, kernel, rank)?;
             shapes.push(kernel.shapes(&ranks.bindings[rank]));
             let bindings = &mut ranks.bindings[rank];
             bindings.tracked = !args.untracked;
@@ -181,12 +190,12 @@ impl Job<'_> {
             bindings.order = args.order.options().mode;
             bindings.outputs = outputs;
         }
-        let wanted = self.expected(session, &ranks)?;
+        let wanted = self.expected(session)?;
         Ok((ranks, wanted, shapes))
     }
 
     /// The inputs of each rank; a stack is cut along its first axis.
-    fn inputs(&self, session: &mut Session<'_>) -> Result<BTreeMap<usize, Inputs>, Stop> {
+    fn inputs(&self, session: &mut Session<'_>, ranks: &Ranks) -> Result<BTreeMap<usize, Inputs>, Stop> {
         let args = self.args;
         let mut all: BTreeMap<usize, Inputs> = BTreeMap::new();
         // What names a rank stands over what names all.
@@ -196,7 +205,7 @@ impl Job<'_> {
                 self.check(&name, bound.of)?;
                 let (label, array, is_cast) = match &bound.to {
                     Give::Fill(fill) => {
-                        for rank in self.ranks_of(bound.of) {
+                        for rank in self.ranks_with(ranks, &name, bound.of) {
                             let label = format!("--in {}={fill}", bound.name);
                             give(all.entry(rank).or_default(), &name, label, From::Fill(*fill));
                         }
@@ -212,7 +221,7 @@ impl Job<'_> {
                         give(all.entry(rank).or_default(), &name, label.clone(), from(part));
                     }
                 } else {
-                    for rank in self.ranks_of(bound.of) {
+                    for rank in self.ranks_with(ranks, &name, bound.of) {
                         give(all.entry(rank).or_default(), &name, label.clone(), from(array.clone()));
                     }
                 }
@@ -223,7 +232,7 @@ impl Job<'_> {
                     continue;
                 }
                 self.check(name, of)?;
-                for rank in self.ranks_of(of) {
+                for rank in self.ranks_with(ranks, name, of) {
                     let shapes = &mut all.entry(rank).or_default().shapes;
                     shapes.retain(|(other, _)| other != name);
                     shapes.push((name.to_string(), dims.clone()));
@@ -234,7 +243,7 @@ impl Job<'_> {
                 if bound.of == Of::Stack {
                     return Err(Stop::binding(format!("--set {}: a number has no axis for the rank", bound.name)));
                 }
-                for rank in self.ranks_of(bound.of) {
+                for rank in self.ranks_with(ranks, bound.bare(), bound.of) {
                     let set = &mut all.entry(rank).or_default().set;
                     let is_same = |(other, setting): &(String, tessera::program::Setting)| {
                         other == bound.bare() && std::mem::discriminant(setting) == std::mem::discriminant(&bound.to)
@@ -265,7 +274,7 @@ impl Job<'_> {
         self.wanted().next().is_none() && self.args.format == Format::Human
     }
 
-    fn outputs(&self, kernel: &Kernel, rank: usize) -> Result<Vec<(tessera_ir::ValueId, u8)>, Stop> {
+    fn outputs(&self, ranks: &Ranks, kernel: &Kernel, rank: usize) -> Result<Vec<(tessera_ir::ValueId, u8)>, Stop> {
         let mut all = Vec::new();
         for wanted in self.wanted() {
             self.check(wanted.name, wanted.of)?;
@@ -273,7 +282,7 @@ impl Job<'_> {
                 match (kernel.result(wanted.name), wanted.of) {
                     (Ok(value), _) => all.push((value, 0)),
                     // A name of all ranks is of those that have it.
-                    (Err(_), Of::All) if rank > 0 => {}
+                    (Err(_), Of::All) if is_known(ranks, wanted.name) => {}
                     (Err(error), _) => return Err(error.into()),
                 }
             }
@@ -287,7 +296,7 @@ impl Job<'_> {
     }
 
     /// The expectations, by rank.
-    fn expected(&self, session: &mut Session<'_>, _: &Ranks) -> Result<Vec<(usize, Expected)>, Stop> {
+    fn expected(&self, session: &mut Session<'_>) -> Result<Vec<(usize, Expected)>, Stop> {
         let args = self.args;
         let mut all = Vec::new();
         for bound in &args.expect {
@@ -452,6 +461,11 @@ impl Job<'_> {
         }
         Ok(code)
     }
+}
+
+/// Whether some rank has a value of this name.
+fn is_known(ranks: &Ranks, name: &str) -> bool {
+    (0..ranks.count()).any(|rank| ranks.kernel(rank).is_some_and(|kernel| kernel.result(name).is_ok()))
 }
 
 /// Contents replace those that were given for all ranks.

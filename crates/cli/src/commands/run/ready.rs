@@ -21,6 +21,12 @@ impl Ready {
         Ready(words)
     }
 
+    /// Runs so many ranks.
+    pub fn ranks(mut self, count: u32) -> Ready {
+        self.0.extend(["--ranks".into(), count.to_string()]);
+        self
+    }
+
     /// The command line as it is, as far as it binds something.
     pub(super) fn of(args: &Args) -> Ready {
         let mut ready = Ready::new(&args.file, args.profile, args.entry.as_deref(), args.blocks);
