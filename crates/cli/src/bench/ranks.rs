@@ -1,4 +1,4 @@
-//! Several ranks in one run: what an all-reduce costs beside a copy of the bytes that it puts, and what a signal costs.
+//! Several ranks in one run: what an all-reduce costs beside a copy of the bytes that it puts, loads and stores, and what a signal costs.
 
 use super::programs::{Programs, seconds, shortest};
 use std::hint::black_box;
@@ -17,8 +17,8 @@ pub static RANKED: &[Programs] = &[
         unit: "of memcpy",
         measure: |budget, _| {
             let run = shortest(budget, all_reduce)?;
-            // Twice a chunk less than everything goes out of each rank.
-            let moved = 2 * (RANKS - 1) * BYTES;
+            // A step puts, loads and stores a chunk; while chunks are added, it loads another one.
+            let moved = 7 * (RANKS - 1) * BYTES;
             Ok(shortest(budget / 4, || Ok(copy(moved as usize)))? / run)
         },
     },
