@@ -404,7 +404,7 @@ class Tile:
     def numpy(self, /, core: SupportsIndex = 0, *, undefined: str = "mask") -> "ndarray[Any, Any]":
         """
         The valid region as a new array. `core` is a vector core, 0 or 1.
-        
+
         Elements that nothing has written: `undefined="mask"` masks them (a `numpy.ma.MaskedArray`, if there are any),
         `"raise"` refuses them, `"zero"` gives 0.
         """
