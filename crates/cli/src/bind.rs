@@ -49,8 +49,19 @@ pub fn ranked(name: &str) -> (&str, Of) {
     }
 }
 
+/// Refuses a word behind `@` that is no rank: it would mean all of them.
+fn has_rank(text: &str) -> Result<(), String> {
+    match text.rsplit_once('@') {
+        Some((name, rank)) if !rank.is_empty() && rank.parse::<u32>().is_err() => {
+            Err(format!("'{text}': '{rank}' is no rank; {name}@0 is rank 0's"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// `NAME`, `%NAME` or `NAME@1`.
 pub fn name(text: &str) -> Result<Bound<()>, String> {
+    has_rank(text)?;
     let bare = text.strip_prefix('%').unwrap_or(text);
     let (name, core1) = match bare.strip_suffix("@1") {
         Some(name) => (name, true),
@@ -65,6 +76,7 @@ pub fn name(text: &str) -> Result<Bound<()>, String> {
 fn split<'a>(text: &'a str, what: &str) -> Result<(Bound<()>, &'a str), String> {
     let wrong = || format!("'{text}' is not NAME={what}");
     let (left, right) = text.split_once('=').filter(|(_, to)| !to.is_empty()).ok_or_else(wrong)?;
+    has_rank(left)?;
     Ok((name(left).map_err(|_| wrong())?, right))
 }
 

@@ -120,6 +120,75 @@ fn what_is_cancelled_is_not_waited_for() {
     }
 }
 
+/// What waits takes memory, which is bounded whatever the number of requests is.
+#[test]
+fn requests_that_wait_have_bounded_memory() {
+    let program = format!("{ENDLESS}\n// {}", "x".repeat(400 << 10));
+    let mut lines: Vec<String> = (0..8).map(|id| request(id, "run", &json!({"program": program}))).collect();
+    lines.extend((0..2).map(|id| json!({"cancel": id}).to_string()));
+    let words = ["serve", "--queue-memory", "1MiB", "--request-time", "1h", "--request-steps", MANY_STEPS];
+    let answers = talk(&words, lines);
+    assert_eq!(answers.len(), 8);
+    for answer in answers {
+        // Two have room; both run until they are cancelled.
+        let wanted = if answer["id"].as_u64().unwrap() < 2 { "cancelled" } else { "busy" };
+        assert_eq!(answer["error"]["code"], wanted, "{answer}");
+    }
+}
+
+/// Lines that are no requests, of both protocols: each has an answer that says so, and the next request has a good one.
+#[test]
+fn lines_that_make_no_sense_are_answered() {
+    let deep = "[".repeat(200_000);
+    let long = "x".repeat(10 << 20);
+    let nonsense = [
+        deep.as_str(),
+        &"{\"a\":".repeat(5000),
+        &long,
+        "\"\\ud800\"",
+        "1e999999",
+        "null",
+        "[]",
+        "[null, 7]",
+        "{\"id\": {\"x\": []}, \"tool\": 7}",
+        "{\"jsonrpc\": \"2.0\", \"method\": 7, \"id\": null}",
+        "{\"id\": 1, \"id\": 2}",
+    ];
+    for (mode, good) in [
+        ("serve", request(9, "explain", &json!({"topic": "tadd"}))),
+        ("mcp", json!({"jsonrpc": "2.0", "id": 9, "method": "ping"}).to_string()),
+    ] {
+        let mut lines: Vec<String> = nonsense.iter().map(|line| line.to_string()).collect();
+        lines.push(good);
+        let answers = talk(&[mode, "--request-size", "1MiB"], lines);
+        assert!(answers.len() > nonsense.len(), "{mode}: {answers:?}");
+        let (good, bad): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer["id"] == 9);
+        assert!(good.iter().all(|answer| answer["error"].is_null()) && good.len() == 1, "{good:?}");
+        assert!(bad.iter().all(|answer| !answer["error"]["message"].as_str().unwrap().is_empty()), "{bad:?}");
+    }
+}
+
+/// A client that no longer reads, and one that dies in the middle of a line, leave a server that ends.
+#[test]
+fn a_client_that_dies_ends_the_server() {
+    for mode in ["serve", "mcp"] {
+        let mut child = start(&[mode]);
+        drop(child.stdout.take());
+        let mut stdin = child.stdin.take().unwrap();
+        for id in 0..50u64 {
+            let call = json!({"jsonrpc": "2.0", "id": id, "tool": "check", "arguments": {"program": PROGRAM},
+                "method": "tools/call", "params": {"name": "check", "arguments": {"program": PROGRAM}}});
+            stdin.write_all(format!("{call}\n").as_bytes()).unwrap();
+        }
+        stdin.write_all(b"{\"id\": 51, \"tool\": \"che").unwrap();
+        drop(stdin);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(child.wait().unwrap().success(), "{mode}: {said}");
+        assert!(!said.contains("panicked"), "{mode}: {said}");
+    }
+}
+
 #[test]
 fn files_are_read_below_the_root_and_nowhere_else() {
     let dir = std::env::temp_dir().join(format!("tessera-serve-{}", std::process::id()));
@@ -180,6 +249,18 @@ fn http_on_loopback() {
     assert_eq!(http(&place, "POST /check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n").0, 413);
     assert_eq!(http(&place, "POST /check HTTP/1.1\r\nHost: localhost\r\n\r\n").0, 411);
     assert_eq!(http(&place, "nonsense\r\n\r\n").0, 400);
+    let long = format!("GET /tools HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(16 << 10));
+    assert_eq!(http(&place, &long[..16 << 10]).0, 431);
+    // Clients that die in the middle of a request.
+    for half in [
+        "",
+        "POST",
+        "POST /check HTTP/1.1\r\nHost: loc",
+        "POST /check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90\r\n\r\n{",
+    ] {
+        TcpStream::connect(&place).unwrap().write_all(half.as_bytes()).unwrap();
+    }
+    assert_eq!(post(&place, "check", &body, "").0, 200);
     let (status, tools) = http(&place, "GET /tools HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert_eq!(status, 200);
     assert!(tools["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "check"));

@@ -6,6 +6,7 @@
 use super::function::{Function, Param, converted};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use tessera_kernels::Conversion;
 
@@ -117,8 +118,8 @@ enum Run {
 pub struct Terms {
     runs: Vec<(TermId, Run)>,
     next: TermId,
-    /// By input: runs of its bytes as (first byte, length, first number), in the order they were asked for.
-    inputs: FxHashMap<u32, Vec<(u64, u64, TermId)>>,
+    /// By input, and by their first bytes: runs of its bytes as (length, first number).
+    inputs: FxHashMap<u32, BTreeMap<u64, (u64, TermId)>>,
     /// By hash, or the next free number after it: where the run stands.
     known: FxHashMap<u64, u32>,
     /// The number of operands of all terms.
@@ -223,7 +224,7 @@ impl Terms {
             self.runs.truncate(mark.runs);
             // An entry stands behind older ones with its hash only, so those left are still found.
             self.known.retain(|_, at| (*at as usize) < mark.runs);
-            self.inputs.values_mut().for_each(|runs| runs.retain(|(_, _, first)| *first < mark.next));
+            self.inputs.values_mut().for_each(|runs| runs.retain(|_, (_, first)| *first < mark.next));
             self.divisions.truncate(mark.divisions);
         }
         (self.next, self.operands) = (mark.next, mark.operands);
@@ -248,15 +249,15 @@ impl Terms {
         let end = first.saturating_add(len);
         while at < end {
             let known = self.inputs.entry(input).or_default();
-            let inside = known.iter().find(|(start, n, _)| (*start..start + n).contains(&at)).copied();
-            let (start, n, base) = match inside {
+            let before = known.range(..=at).next_back().map(|(start, (n, base))| (*start, *n, *base));
+            let (start, n, base) = match before.filter(|(start, n, _)| at - start < *n) {
                 Some(run) => run,
                 None => {
-                    let next = known.iter().map(|r| r.0).filter(|s| *s > at).min();
-                    let n = end.min(next.unwrap_or(u64::MAX)) - at;
+                    let next = known.range(at..).next().map_or(u64::MAX, |(start, _)| *start);
+                    let n = end.min(next) - at;
                     let base = self.take(n, Run::Input { input, first: at });
                     if let Some(known) = self.inputs.get_mut(&input) {
-                        known.push((at, n, base));
+                        known.insert(at, (n, base));
                     }
                     (at, n, base)
                 }

@@ -64,6 +64,10 @@ fn connection(server: &Arc<Server>, stream: TcpStream) -> io::Result<()> {
         if request.expects_continue {
             out.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
+        let _held = match server.hold(request.length as u64) {
+            Ok(held) => held,
+            Err(why) => return reply(&mut out, 503, &json!({"error": why.json()}), false),
+        };
         let mut body = vec![0; request.length];
         input.read_exact(&mut body)?;
         let (status, answer) = request.answer(server, &body);

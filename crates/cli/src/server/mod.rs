@@ -16,7 +16,7 @@ pub use tools::TOOLS;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,9 @@ pub struct Limits {
     /// Requests that may wait at once
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub queue: usize,
+    /// Memory of all requests that wait or are worked on
+    #[arg(long, value_name = "BYTES", default_value = "512MiB", value_parser = crate::limits::memory)]
+    pub queue_memory: u64,
 }
 
 /// Why a request has no result.
@@ -71,10 +74,34 @@ pub type Answer = Result<Value, Refusal>;
 
 type Reply = Box<dyn FnOnce(Answer) + Send>;
 
+/// A part of the memory that requests may hold, given back when it is dropped.
+pub struct Held {
+    all: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::SeqCst);
+    }
+}
+
+/// The bytes that a value takes, about.
+fn weight(value: &Value) -> u64 {
+    let own = size_of::<Value>() as u64;
+    own + match value {
+        Value::String(text) => text.len() as u64,
+        Value::Array(all) => all.iter().map(weight).sum(),
+        Value::Object(all) => all.iter().map(|(key, value)| own + key.len() as u64 + weight(value)).sum(),
+        _ => 0,
+    }
+}
+
 /// A request that waits or is worked on.
 struct Job {
     tool: String,
     arguments: Value,
+    _held: Held,
     is_cancelled: Arc<AtomicBool>,
     /// Taken by whoever answers.
     reply: Mutex<Option<Reply>>,
@@ -114,6 +141,8 @@ pub struct Server {
     queue: Mutex<Queue>,
     changed: Condvar,
     open: AtomicUsize,
+    /// The bytes of requests.
+    held: Arc<AtomicU64>,
 }
 
 /// Work that nobody waits for any more, at most; what comes then waits until some of it has ended.
@@ -128,6 +157,7 @@ impl Server {
             queue: Mutex::default(),
             changed: Condvar::new(),
             open: AtomicUsize::new(0),
+            held: Arc::default(),
         });
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         for _ in 0..threads {
@@ -153,6 +183,21 @@ impl Server {
         let _ = std::thread::Builder::new().name("request".into()).stack_size(16 << 20).spawn(move || server.work());
     }
 
+    /// Takes a part of the memory of requests. One request has room, however large it is.
+    pub fn hold(&self, bytes: u64) -> Result<Held, Refusal> {
+        let before = self.held.fetch_add(bytes, Ordering::SeqCst);
+        let held = Held { all: self.held.clone(), bytes };
+        let most = self.limits.queue_memory;
+        if before > 0 && before.saturating_add(bytes) > most {
+            let what = format!(
+                "{before} bytes of requests wait already, this one has {bytes}, and {most} are the most; ask again later, \
+                 or start with more --queue-memory"
+            );
+            return Err(Refusal::new("busy", what));
+        }
+        Ok(held)
+    }
+
     /// Puts a request into the queue; `is_cancelled` takes it back. The reply comes once, on any thread.
     pub fn ask(
         &self,
@@ -161,9 +206,14 @@ impl Server {
         is_cancelled: Arc<AtomicBool>,
         reply: impl FnOnce(Answer) + Send + 'static,
     ) {
+        let held = match self.hold(weight(&arguments)) {
+            Ok(held) => held,
+            Err(refusal) => return reply(Err(refusal)),
+        };
         let job = Arc::new(Job {
             tool: tool.into(),
             arguments,
+            _held: held,
             is_cancelled,
             reply: Mutex::new(Some(Box::new(reply))),
             begun: Mutex::new(None),

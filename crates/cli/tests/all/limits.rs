@@ -155,6 +155,20 @@ fn a_process_ends_at_its_memory() {
     assert!(err.starts_with("error: the limit of 64 MiB of memory was met"), "{err}");
 }
 
+/// What a command costs grows as a buffer does that is found to be longer one element after the other.
+#[test]
+fn a_buffer_that_grows_is_followed_within_the_limit_of_the_process() {
+    let program = "func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {\n%c0 = arith.constant 0 : index\n\
+         %c1 = arith.constant 1 : index\n%n = arith.constant 100000 : index\nscf.for %i = %c0 to %n step %c1 {\n\
+         %v = pto.load_scalar %x[%i] : !pto.ptr<f32> -> f32\npto.store_scalar %v, %y[%i] : !pto.ptr<f32>, f32\n}\n\
+         return\n}\n";
+    let done = process("trace - --at y[7]", program).wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap());
+    assert!(!err.contains("processor time"), "{err}");
+    // How it ends does not matter here: what is loaded as a scalar is data.
+    assert!(format!("{out}{err}").contains("loaded as a scalar"), "{out}{err}");
+}
+
 /// An interrupt ends a proof, a run and a search for races in the middle.
 #[cfg(unix)]
 #[test]
