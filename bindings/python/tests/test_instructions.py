@@ -158,7 +158,7 @@ def test_rules_are_asked():
 def test_valid_regions_and_types_as_text():
     m = tessera.Machine("a5")
     tile = m.tile("vec", np.float32, (16, 64), valid=(3, 40), pad="zero")
-    assert (tile.valid, tile.shape, tile.loc) == ((3, 40), [16, 64], "vec")
+    assert (tile.valid, tile.shape, tile.loc) == ((3, 40), (16, 64), "vec")
     tile.valid = (16, 64)
     assert tile.numpy().shape == (16, 64)
     text = m.tile("!pto.tile_buf<mat, 16x32xf16, blayout=col_major, slayout=row_major>")

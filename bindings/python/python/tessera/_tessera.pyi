@@ -382,6 +382,11 @@ class Tile:
         Which elements of the valid region were written: an array of bools.
         """
     @property
+    def dtype(self, /) -> Any:
+        """
+        The numpy type of the arrays of its contents.
+        """
+    @property
     def elem(self, /) -> str:
         """
         The element type.
@@ -396,9 +401,12 @@ class Tile:
         """
         The location.
         """
-    def numpy(self, /, core: SupportsIndex = 0) -> "ndarray[Any, Any]":
+    def numpy(self, /, core: SupportsIndex = 0, *, undefined: str = "mask") -> "ndarray[Any, Any]":
         """
-        The valid region as a new array; elements that nobody has written are 0. `core` is a vector core, 0 or 1.
+        The valid region as a new array. `core` is a vector core, 0 or 1.
+
+        Elements that nothing has written: `undefined="mask"` masks them (a `numpy.ma.MaskedArray`, if there are any),
+        `"raise"` refuses them, `"zero"` gives 0.
         """
     @property
     def profile(self, /) -> str:
@@ -411,7 +419,7 @@ class Tile:
         The declared bytes as they lie in memory; undefined ones are 0.
         """
     @property
-    def shape(self, /) -> list[int]:
+    def shape(self, /) -> tuple:
         """
         The declared extents.
         """
