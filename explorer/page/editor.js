@@ -26,7 +26,7 @@ const Editor = {
     });
     text.addEventListener("scroll", () => this.scroll());
     text.addEventListener("keydown", (event) => this.key(event));
-    text.addEventListener("blur", () => this.close());
+    for (const away of ["blur", "mousedown"]) text.addEventListener(away, () => this.close());
     document.addEventListener("selectionchange", () => { if (document.activeElement === text) this.tell(); });
     text.addEventListener("mousemove", (event) => this.hover(event));
     $("completions").addEventListener("mousedown", (event) => {
@@ -105,7 +105,7 @@ const Editor = {
     const text = $("text");
     $("gutter").scrollTop = text.scrollTop;
     $("colours").style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
-    this.close();
+    if (this.choices.length) this.place();
   },
 
   /** Height of a line, width of a character, and the inner edge. */
@@ -154,6 +154,7 @@ const Editor = {
       if (turn) { event.preventDefault(); this.choose((this.chosen + turn + this.choices.length) % this.choices.length); return; }
       if ((event.key === "Enter" && !event.ctrlKey && !event.metaKey) || (event.key === "Tab" && !event.shiftKey)) { event.preventDefault(); this.accept(this.chosen); return; }
       if (event.key === "Escape") { event.preventDefault(); this.close(); return; }
+      if (["ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"].includes(event.key)) this.close();
     }
     if (event.key === "Escape") { this.isLeaving = true; say("Tab leaves the editor now."); return; }
     if (event.key === " " && event.ctrlKey) { event.preventDefault(); this.complete(true); }
@@ -206,16 +207,26 @@ const Editor = {
     this.choices = names.filter((name) => name.includes(typed)).sort((a, b) => rank(a) - rank(b) || uses(b) - uses(a) || a.length - b.length || (a < b ? -1 : 1)).slice(0, this.CHOICES);
     if (!this.choices.length || (this.choices.length === 1 && this.choices[0] === typed)) { this.close(); return; }
     this.typed = typed.length;
-    const { line, char, left, top } = this.metrics();
-    const all = before.split("\n");
     const list = $("completions");
     list.replaceChildren(...this.choices.map((name, n) => make("li", { role: "option", id: "choice-" + n }, make("b", {}, name), op && this.about.get(name) ? make("small", {}, " " + this.about.get(name).summary) : "")));
     list.hidden = false;
-    const x = left + (all[all.length - 1].length - typed.length) * char - text.scrollLeft;
-    list.style.left = Math.max(0, Math.min(x, text.clientWidth - Math.min(260, text.clientWidth))) + "px";
-    list.style.top = top + all.length * line - text.scrollTop + "px";
+    this.place();
     text.setAttribute("aria-expanded", "true");
     this.choose(0);
+  },
+
+  /** Puts the list below the name that is written. */
+  place() {
+    const text = $("text");
+    const { line, char, left, top } = this.metrics();
+    const all = text.value.slice(0, text.selectionStart).split("\n");
+    const x = left + (all[all.length - 1].length - this.typed) * char - text.scrollLeft;
+    const list = $("completions");
+    list.style.left = Math.max(0, Math.min(x, text.clientWidth - Math.min(260, text.clientWidth))) + "px";
+    // Where there is no room below the line, it stands above.
+    const below = top + all.length * line - text.scrollTop;
+    const hasRoom = below + list.offsetHeight <= text.clientHeight || below - line < list.offsetHeight;
+    list.style.top = (hasRoom ? below : below - line - list.offsetHeight) + "px";
   },
 
   choose(n) {

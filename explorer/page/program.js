@@ -82,7 +82,9 @@ const Program = {
     Editor.tell();
     const { line, char } = Editor.metrics();
     $("text").scrollTop = Math.max(0, (at.line - 5) * line);
-    $("text").scrollLeft = Math.max(0, (at.column + at.end - at.start) * char - $("text").clientWidth + 40);
+    // The start of a long place is what must be seen.
+    const left = at.column * char;
+    $("text").scrollLeft = left < $("text").clientWidth - 80 ? 0 : left - 40;
   },
 
   gutter() {

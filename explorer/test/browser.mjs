@@ -180,6 +180,7 @@ const tasks = {
     await first.click();
     const selected = await page.evaluate(() => { const t = document.querySelector("#text"); return t.value.slice(t.selectionStart, t.selectionEnd); });
     assert.match(selected, /tabs|tload|tstore/);
+    assert.equal(await page.locator("#text").evaluate((t) => t.scrollLeft), 0, "the start of the line is seen");
     // The timeline shows each race between the two that it is of, and nothing waits yet.
     await page.waitForSelector("#timeline svg");
     assert.equal(await page.locator("#timeline .tl-race").count(), await page.locator("#races li").count());
@@ -379,8 +380,14 @@ const tasks = {
     await page.keyboard.press("Control+/");
     assert.equal(await value(page, "text"), "func.func @k() {\n  %a = pto.tmov");
     assert.deepEqual(await selection(), [0, (await value(page, "text")).length]);
+    // On the last line that is seen the list stands above it, whole.
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("\n".repeat(30) + "pto.t");
+    const [list, area] = await page.evaluate(() => ["#completions", ".area"].map((s) => document.querySelector(s).getBoundingClientRect()).map((b) => [b.top, b.bottom]));
+    assert.ok(list[0] >= area[0] && list[1] <= area[1] && list[1] > list[0], `the list ${list} is in the editor ${area}`);
+    await page.keyboard.press("Escape");
     // Everything can be taken back.
-    for (let n = 0; n < 60 && (await value(page, "text")) !== first; n++) await page.keyboard.press("Control+Z");
+    for (let n = 0; n < 120 && (await value(page, "text")) !== first; n++) await page.keyboard.press("Control+Z");
     assert.equal(await value(page, "text"), first);
     // Escape, then Tab leaves the editor.
     await page.keyboard.press("Escape");

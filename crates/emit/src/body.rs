@@ -1,8 +1,7 @@
 //! The parts of a program around the instructions: tiles, views, pointers, numbers of the block.
 
-use crate::cannot;
 use crate::{Emitted, Emitter, words};
-use tessera_ir::{Op, OpId, ValueId};
+use tessera_ir::{Arg, Op, OpId, ValueId};
 use tessera_isa::ops::{Form, Opcode, Role, Text};
 use tessera_isa::sem::Sem;
 use tessera_isa::tile::Extent;
@@ -36,26 +35,30 @@ impl Emitter<'_> {
             Text::Address(_) => self.address_of(op),
             Text::Dim => self.dim(op, opcode),
             Text::Print => self.print(op),
+            Text::Pipe(_) if opcode.order().is_some() => self.read_ahead(op, opcode),
             Text::Pipe(_) => self.pipe(id, op),
+            Text::Comm(_) => self.communicate(op, opcode),
             Text::AsWritten | Text::Hint(_) => self.order(op, opcode),
             Text::Ignored if matches!(opcode.info().sem, Sem::Traps) => {
                 self.line("trap();");
                 Ok(())
             }
-            Text::Extents([axis]) => {
-                let (tile, ty) = (self.tile(op, Role::Tile)?, words::scalar_type(self.result_type(op)?, op.span)?);
-                let call = if *axis == 0 { "GetValidRow" } else { "GetValidCol" };
-                self.define(op, format!("static_cast<{ty}>({tile}.{call}())"))
-            }
-            Text::Extents(_) => {
-                Err(cannot(op.span, format!("pto.{opcode}"), "use tile_valid_rows and tile_valid_cols"))
-            }
-            Text::Ignored => Ok(()),
-            _ if matches!(opcode.info().sem, Sem::Prints) => {
-                let tile = self.tile(op, Role::Tile).or_else(|_| self.tile(op, Role::Src))?;
-                self.line(&format!("TPRINT({tile});"));
+            Text::Extents(axes) => {
+                let tile = self.tile(op, Role::Tile)?;
+                for (axis, result) in axes.iter().zip(&op.results) {
+                    if !self.needed[result.index()] {
+                        continue;
+                    }
+                    let ty = words::scalar_type(self.scalar_of(Arg::Value(*result)), op.span)?;
+                    let call = if *axis == 0 { "GetValidRow" } else { "GetValidCol" };
+                    let name = self.names.object(*result);
+                    self.line(&format!("const {ty} {name} = static_cast<{ty}>({tile}.{call}());"));
+                }
                 Ok(())
             }
+            Text::Ignored => Ok(()),
+            Text::Meet => self.meet(op),
+            _ if matches!(opcode.info().sem, Sem::Prints) => self.print_tile(op),
             _ => self.instruction(op, opcode, form),
         }
     }
@@ -77,6 +80,10 @@ impl Emitter<'_> {
 
     /// A multi-buffer tile is the address of its first slot.
     fn alloc_slots(&mut self, op: &Op, tiles: ValueId) -> Emitted<()> {
+        // One that nothing uses lies nowhere.
+        if self.uses[tiles.index()].is_empty() {
+            return Ok(());
+        }
         let planned = || self.placement.slot(tiles).map(|slot| format!("{:#x}", slot.addr));
         let address = op.operand(Role::Addr).map(|addr| self.address(addr.arg)).or_else(planned);
         let Some(address) = address else {

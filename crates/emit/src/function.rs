@@ -34,7 +34,7 @@ pub(crate) fn print(
     parts.sort_by_key(|part| {
         (!is_called.contains(&part.name), if is_called.contains(&part.name) { None } else { place(part.name) })
     });
-    let mut out = String::from("#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n");
+    let (mut out, mut communicates) = (String::new(), false);
     let mut functions: Vec<Function> = Vec::new();
     let alone = module.funcs.iter().filter(|f| !f.is_declaration && !called.contains(&f.name)).count() == 1;
     for part in parts {
@@ -48,9 +48,11 @@ pub(crate) fn print(
         let function = emitter.function(&part, name, alone && !called.contains(&part.name))?;
         out.push('\n');
         out.push_str(&emitter.out);
+        communicates |= emitter.communicates;
         functions.push(function);
     }
-    Ok((out, functions))
+    let ranks = if communicates { "#include \"pto/comm/pto_comm_inst.hpp\"\n" } else { "" };
+    Ok((format!("#include \"pto/pto-inst.hpp\"\n{ranks}\nusing namespace pto;\n{out}"), functions))
 }
 
 /// The functions of a kernel: functions that run together were made sections of one (`tessera_ir::inline::join`).
@@ -99,6 +101,7 @@ fn emitter<'a>(
         early: Vec::new(),
         debug_lines: options.debug_lines,
         line_starts: options.debug_lines.map_or_else(Vec::new, |_| line_starts(&module.lines.0)),
+        communicates: false,
         core: part.core,
         out: String::new(),
         depth: 0,

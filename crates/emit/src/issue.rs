@@ -14,7 +14,8 @@ use tessera_isa::tile::{Extent, Tile};
 fn attribute(name: AttrName, attrs: &Attrs) -> Option<String> {
     Some(match (name.info().kind, attrs.value(name)?) {
         (AttrKind::Word { list, .. }, AttrValue::Word(n)) => {
-            format!("{}::{}", name.cpp(), list.get(usize::from(n))?.cpp)
+            let word = list.get(usize::from(n))?.cpp;
+            if name.cpp().starts_with(char::is_uppercase) { format!("{}::{word}", name.cpp()) } else { word.into() }
         }
         (_, AttrValue::Bool(value)) => value.to_string(),
         (_, AttrValue::Int(value)) if name.cpp().starts_with(char::is_uppercase) => {
@@ -131,6 +132,8 @@ impl Emitter<'_> {
                 self.set_padding(op);
                 return Ok(());
             }
+            // TRESHAPE keeps the number of bytes; a tile of fewer is the first part of its source.
+            _ if info.binds == Some(Bind::Bytes) && self.shrinks(op) => return self.first_part(op),
             _ if info.binds == Some(Bind::Storage) => {
                 let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
                 self.bind(&dst, &src, self.operand(op, Role::Src));
@@ -218,12 +221,19 @@ impl Emitter<'_> {
     /// The template arguments of an intrinsic whose row says them: values, and where some follow them the types.
     fn template_of_row(&self, op: &Op, info: &OpInfo, form: &FormInfo) -> String {
         let attrs = op.known_attrs();
-        let of = |cpp: CppAttr| info.attrs_of(form).iter().copied().filter(move |a| given_as(form, *a) == cpp);
-        let is_said = |a: &AttrName| attrs.get(*a).is_some() || a.info().default.is_none();
+        let place = |a: AttrName| match info.axis_cpp {
+            Some((place, _)) if a == AttrName::MaskPattern => place,
+            _ => given_as(form, a),
+        };
+        let axis = |cpp: CppAttr| info.axis_cpp.filter(|(place, _)| *place == cpp).map(|(_, word)| word.to_string());
+        let of = |cpp: CppAttr| info.attrs_of(form).iter().copied().filter(move |a| place(*a) == cpp);
+        let is_said = |a: &AttrName| attrs.get(*a).is_some() || *a == AttrName::Byte;
         let value = |a: AttrName| attribute(a, attrs).or_else(|| self.counted_byte(op, a));
         let mut all: Vec<String> = of(CppAttr::Ahead).filter(is_said).filter_map(value).collect();
+        all.extend(axis(CppAttr::Ahead));
         all.extend(algorithm(info, attrs));
-        let behind: Vec<String> = of(CppAttr::Behind).filter(is_said).filter_map(value).collect();
+        let mut behind: Vec<String> = of(CppAttr::Behind).filter(is_said).filter_map(value).collect();
+        behind.extend(axis(CppAttr::Behind));
         if !behind.is_empty() {
             all.extend(self.types_of_arguments(op, form));
             all.extend(behind);
@@ -342,6 +352,27 @@ impl Emitter<'_> {
                 self.copy(op.span, value, &name, &old)?;
             }
         }
+        Ok(())
+    }
+
+    /// Whether the destination has fewer bytes than the source.
+    fn shrinks(&self, op: &Op) -> bool {
+        let bytes = |role: Role| self.operand(op, role).and_then(|v| self.ty(v).tile()).map(|t| t.resolve(self.profile).bytes());
+        bytes(Role::Dst) < bytes(Role::Src)
+    }
+
+    /// The first bytes of a tile as another one: a copy on cpu, as TRESHAPE makes one there.
+    fn first_part(&mut self, op: &Op) -> Emitted<()> {
+        let (dst, src) = (self.tile(op, Role::Dst)?, self.tile(op, Role::Src)?);
+        let source = self.operand(op, Role::Src);
+        if self.profile.is_npu() {
+            self.bind(&dst, &src, source);
+            return Ok(());
+        }
+        let part = self.names.fresh("part");
+        self.line(&format!("{} {part} = {dst};", self.type_of(&dst)));
+        self.bind(&part, &src, source);
+        self.line(&format!("TMOV({dst}, {part});"));
         Ok(())
     }
 

@@ -31,6 +31,7 @@
 mod address;
 mod body;
 mod build;
+mod comm;
 mod control;
 mod conv;
 mod fifo;
@@ -140,6 +141,8 @@ struct Emitter<'a> {
     /// The file that lines are counted in, where `#line` is wanted.
     debug_lines: Option<&'a str>,
     line_starts: Vec<u32>,
+    /// Whether something of `pto::comm` is called.
+    communicates: bool,
     /// The kind of core that the code is for.
     core: Option<Core>,
     out: String,

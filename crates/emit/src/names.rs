@@ -21,7 +21,7 @@ const RESERVED: &str = "\
     EVENT_ID4 EVENT_ID5 EVENT_ID6 EVENT_ID7 EVENT_ID_MAX DIR_C2V DIR_V2C DIR_BOTH TILE_NO_SPLIT TILE_UP_DOWN \
     TILE_LEFT_RIGHT AICORE DSB_DDR DSB_ALL DSB_UB set_flag wait_flag pipe_barrier set_mask_norm set_vector_mask dsb dcci \
     get_block_idx get_block_num get_subblockid get_subblockdim get_buf rls_buf ffts_cross_core_sync wait_flag_dev \
-    set_intra_block wait_intra_block set_ffts_base_addr trap isnan";
+    set_intra_block wait_intra_block set_ffts_base_addr trap isnan comm SYNCALL SyncAllMode SyncCoreType";
 
 /// The name of each value, and how it is used.
 pub(crate) struct Names {

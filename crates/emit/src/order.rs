@@ -2,7 +2,7 @@
 
 use crate::{Emitted, Emitter, cannot};
 use tessera_ir::{Op, Type};
-use tessera_isa::ops::{Opcode, Order, Ordered};
+use tessera_isa::ops::{AttrName, Opcode, Order, Ordered, Role};
 use tessera_isa::profile::Profile;
 
 /// The name of a pipe, written as a pipe or as a class of instructions.
@@ -16,12 +16,16 @@ fn pipe(word: &str) -> Option<&'static str> {
 impl Emitter<'_> {
     /// The id of a flag: a word, or an operand.
     fn flag_id(&self, op: &Op, word: Option<&String>) -> Option<String> {
-        let written =
-            word.map(|word| if word.parse::<u32>().is_ok() { format!("EVENT_ID{word}") } else { word.clone() });
+        // The header names the ids that hardware has.
+        let named = |n: i64| {
+            if (0..8).contains(&n) { format!("EVENT_ID{n}") } else { format!("static_cast<event_t>({n})") }
+        };
+        let number = |word: &String| word.trim_start_matches("EVENT_ID").parse().ok();
+        let written = word.map(|word| number(word).map_or_else(|| word.clone(), named));
         written.or_else(|| {
             let arg = op.operands.last()?.arg;
             Some(match self.constant(arg) {
-                Some(n @ 0..=7) => format!("EVENT_ID{n}"),
+                Some(n) => named(n),
                 _ => format!("static_cast<event_t>({})", self.int(arg)),
             })
         })
@@ -66,9 +70,7 @@ impl Emitter<'_> {
                 self.line("pipe_barrier(PIPE_ALL);");
                 self.line("dsb(DSB_DDR);");
             }
-            Some(Order::Meet) => {
-                return Err(cannot(op.span, "pto.syncall", "split the kernel where its cores meet"));
-            }
+            Some(Order::Meet) => self.meet(op)?,
             // Hints on cache lines, and the address of the flags between cores.
             Some(Order::Nothing | Order::Cache) => self.hint(op, opcode)?,
             None => {}
@@ -113,6 +115,26 @@ impl Emitter<'_> {
             let name = if is_set { "set_intra_block" } else { "wait_intra_block" };
             self.line(&format!("{name}({pipe}, {id});"));
         }
+        Ok(())
+    }
+
+    /// Reads ahead into the cache change nothing; what waits for one has no word in C++.
+    pub(crate) fn read_ahead(&self, op: &Op, opcode: Opcode) -> Emitted<()> {
+        let is_waited_for = |id: &tessera_ir::OpId| self.func.op(*id).opcode().is_some_and(|o| o.order().is_none());
+        match op.results.iter().any(|v| self.uses[v.index()].iter().any(is_waited_for)) {
+            true => Err(cannot(op.span, format!("pto.{opcode} with a wait for it"), "take the wait out")),
+            false => Ok(()),
+        }
+    }
+
+    /// TPRINT of a tile, maybe through a place in global memory, or of a view.
+    pub(crate) fn print_tile(&mut self, op: &Op) -> Emitted<()> {
+        let format = op.known_attrs().word(AttrName::PrintFormat);
+        let format = format.map(|word| format!("<{}::{}>", AttrName::PrintFormat.cpp(), word.cpp)).unwrap_or_default();
+        let mut views = [Role::Global, Role::ScratchView].into_iter().filter_map(|role| op.operand(role)?.arg.value());
+        let mut arguments: Vec<String> = self.tile(op, Role::Tile).or_else(|_| self.tile(op, Role::Src)).into_iter().collect();
+        views.try_for_each(|view| self.view_for(view, op).map(|view| arguments.push(view)))?;
+        self.line(&format!("TPRINT{format}({});", arguments.join(", ")));
         Ok(())
     }
 

@@ -128,6 +128,7 @@ impl Emitter<'_> {
                 self.line(&format!("{place} = {value};"));
                 Ok(())
             }
+            _ if op.results.iter().all(|v| !self.needed[v.index()]) => Ok(()),
             _ => self.define(op, place),
         }
     }

@@ -11,11 +11,7 @@ impl Emitter<'_> {
     pub(crate) fn transfer(&mut self, op: &Op, opcode: Opcode, form: Form) -> Emitted<()> {
         let name = opcode.info().cpp.first().copied().unwrap_or_default();
         if op.operand(Role::IdxView).is_some() {
-            return Err(cannot(
-                op.span,
-                format!("{opcode} with indices in global memory"),
-                "load the indices into a tile of UB",
-            ));
+            return self.gather_by_view(op, name);
         }
         let stores = opcode.effect(form, Role::Global) == Effect::Write;
         let role = if stores { Role::Src } else { Role::Dst };
@@ -71,6 +67,30 @@ impl Emitter<'_> {
             }
             templates => self.line(&call(templates.first().map_or("", String::as_str))),
         }
+        Ok(())
+    }
+
+    /// MGATHER with indices in global memory; rows need no scratch, and C++ is given the table (cpp.md 6.4).
+    fn gather_by_view(&mut self, op: &Op, name: &str) -> Emitted<()> {
+        let word = |name: AttrName| op.known_attrs().word(name).map(|word| format!("{}::{}", name.cpp(), word.cpp));
+        let mut views = Vec::new();
+        for role in [Role::Global, Role::IdxView, Role::ScratchView] {
+            let Some(value) = op.operand(role).and_then(|o| o.arg.value()) else { continue };
+            views.push(match self.ty(value) {
+                Type::Ptr(..) => {
+                    return Err(cannot(op.span, format!("{role} that is a pointer"), "make a view of it first"));
+                }
+                _ => self.view_for(value, op)?,
+            });
+        }
+        let way = if views.len() == 3 { "Coalesce::Elem" } else { "Coalesce::Row" };
+        if views.len() == 2 {
+            views.push(views[0].clone());
+        }
+        let way = word(AttrName::Coalesce).unwrap_or_else(|| way.into());
+        let beyond = word(AttrName::GatherOob).map(|word| format!(", {word}")).unwrap_or_default();
+        let dst = self.tile(op, Role::Dst)?;
+        self.line(&format!("{name}<{way}{beyond}>({dst}, {});", views.join(", ")));
         Ok(())
     }
 

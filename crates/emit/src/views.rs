@@ -62,6 +62,30 @@ pub(crate) fn sum(data: &str, terms: &[String]) -> String {
     }
 }
 
+/// The type of a Shape or Stride of several views: the numbers that they share are constants.
+pub(crate) fn numbers_of(name: &str, all: &[&[String; 5]]) -> String {
+    let shared = |k: usize| {
+        let first = all.first().map_or("", |numbers| numbers[k].as_str());
+        let is_shared = literal(first).is_some() && all.iter().all(|numbers| numbers[k] == first);
+        if is_shared { first } else { "-1" }
+    };
+    format!("pto::{name}<{}>", [0, 1, 2, 3, 4].map(shared).join(", "))
+}
+
+/// The arguments of the constructor of such a type.
+pub(crate) fn open_numbers(ty: &str, numbers: &[String; 5]) -> String {
+    let said = ty.split_once('<').map_or("", |(_, rest)| rest.trim_end_matches('>'));
+    let open = said.split(", ").zip(numbers).filter(|(number, _)| *number == "-1");
+    open.map(|(_, number)| number.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+impl View {
+    /// Five extents and five strides in a layout.
+    pub fn five(&self, tag: ViewTag) -> ([String; 5], [String; 5]) {
+        five(self, tag)
+    }
+}
+
 /// Five extents and five strides, missing ones in front.
 fn five(view: &View, tag: ViewTag) -> ([String; 5], [String; 5]) {
     let (mut shape, mut strides) = (view.shape.clone(), view.strides.clone());
@@ -163,7 +187,11 @@ impl Emitter<'_> {
         let mut layouts: Vec<ViewTag> = Vec::new();
         for id in self.uses[value.index()].clone() {
             let op = self.func.op(id);
-            let is_object = op.opcode().is_some() && !Self::only_names_view(op) && op.operand(Role::Global).is_some();
+            // Members of a group are elements of an array.
+            let is_it = |o: &tessera_ir::Operand| {
+                o.arg == Arg::Value(value) && o.role.is_view() && !matches!(o.role, Role::Member | Role::Workspace)
+            };
+            let is_object = op.opcode().is_some() && !Self::only_names_view(op) && op.operands.iter().any(is_it);
             if is_object {
                 let tag = self.tag_at(&view, op);
                 if !layouts.contains(&tag) {
@@ -173,7 +201,9 @@ impl Emitter<'_> {
         }
         let own = self.names.object(value).to_string();
         let is_argument = matches!(self.func.value(value).def, Def::Arg(_) | Def::Input);
-        for (n, tag) in layouts.into_iter().enumerate() {
+        layouts.retain(|tag| !view.objects.iter().any(|(known, _)| known == tag));
+        let first = view.objects.len();
+        for (n, tag) in layouts.into_iter().enumerate().map(|(n, tag)| (n + first, tag)) {
             let name = match (n, is_argument) {
                 (0, false) => own.clone(),
                 (0, true) => self.names.fresh(&format!("{own}_view")),
@@ -202,6 +232,11 @@ impl Emitter<'_> {
     pub(crate) fn view(&self, value: ValueId) -> Emitted<&View> {
         let missing = || cannot(self.span(value), "this view", "make it of a pointer in the same function");
         self.views.get(&value).ok_or_else(missing)
+    }
+
+    /// The layout of a view for an instruction.
+    pub(crate) fn tag_of(&self, value: ValueId, user: &Op) -> Emitted<ViewTag> {
+        Ok(self.tag_at(self.view(value)?, user))
     }
 
     /// The object of a view for an instruction.
@@ -238,6 +273,23 @@ impl Emitter<'_> {
         let view = View { data, shape, strides, objects: Vec::new(), ..from };
         self.line(&declaration(&name, &view, tag));
         Ok(name)
+    }
+
+    /// The object of a view of slots, which lies nowhere yet: its numbers are those of a slot.
+    pub(crate) fn declare_entry(&mut self, value: ValueId, slot: ValueId) -> Emitted<()> {
+        let view = self.view(slot)?.clone();
+        let (name, tag) = (self.names.object(value).to_string(), of_any(&view.tags));
+        let text = declaration(&name, &view, tag);
+        self.line(&text);
+        self.views.insert(value, View { data: format!("{name}.data()"), objects: vec![(tag, name)], ..view });
+        Ok(())
+    }
+
+    /// The objects of a view that has just become another slot: those in other layouts than its own.
+    pub(crate) fn bind_entry(&mut self, value: ValueId) -> Emitted<()> {
+        let mut view = self.view(value)?.clone();
+        view.objects.truncate(1);
+        self.add_view(value, view)
     }
 
     pub(crate) fn make_view(&mut self, op: &Op) -> Emitted<()> {

@@ -33,7 +33,9 @@ pub(crate) fn tile_type(t: &Tile, span: Span) -> Emitted<String> {
     };
     let (loc, elem, blayout, slayout) = (t.loc.cpp(), t.elem.cpp(), t.blayout.cpp(), t.slayout.cpp());
     let (rows, cols, v_row, v_col) = (t.rows, t.cols, extent(t.v_row), extent(t.v_col));
-    let (fractal, pad, compact) = (t.fractal, pad(t, span)?, t.compact.cpp());
+    // Without boxes there is none, whatever the text says.
+    let fractal = if t.is_boxed() { t.fractal } else { 512 };
+    let (pad, compact) = (pad(t, span)?, t.compact.cpp());
     Ok(format!(
         "Tile<TileType::{loc}, {elem}, {rows}, {cols}, BLayout::{blayout}, {v_row}, {v_col}, SLayout::{slayout}, \
          {fractal}, {pad}, CompactMode::{compact}>"

@@ -21,7 +21,7 @@ use tessera::program::{Kernel, Need, Program};
 use tessera_emit::{Function, Options, Parameter};
 use tessera_ir::{Core, ScalarType};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::ops::{AttrName, Family, Opcode, Role};
+use tessera_isa::ops::{AttrName, Family, Opcode};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Extent;
 use tessera_testkit::cases;
@@ -123,7 +123,7 @@ fn translate(case: &Case, scratch: &Path) -> Result<Translation, String> {
     let (mut runner, mut code) = (Runner::default(), built.text.clone());
     let file = |value: &str, kind: &str| scratch.join(format!("{}.{value}.{kind}", case.name));
     // What front ends do: drop lines, rename qualifiers, call by name (build.md 2.5).
-    code = code.lines().filter(|l| !l.contains("#include \"pto/pto-inst")).fold(String::new(), |all, l| all + l + "\n");
+    code = code.lines().filter(|l| !l.starts_with("#include \"pto/")).fold(String::new(), |all, l| all + l + "\n");
     for qualifiers in ["extern \"C\" __global__ AICORE", "extern \"C\" AICORE", "static AICORE"] {
         code = code.replace(&format!("{qualifiers} "), "static inline ");
     }
@@ -292,6 +292,7 @@ const HEAD: &str = r#"
 #include <sys/wait.h>
 #include <unistd.h>
 #include <pto/pto-inst.hpp>
+#include <pto/comm/pto_comm_inst.hpp>
 
 // Bytes of a file, as a pointer to whatever the kernel wants.
 struct Buffer {
@@ -543,9 +544,7 @@ fn examples_of_rows_give_what_the_simulator_gives() {
     let is_conv = |op: &Opcode| op.info().attrs.contains(&AttrName::Kernel);
     for op in Opcode::ALL.iter().filter(has_tiles).filter(|op| !is_conv(op)) {
         let before = cases.len();
-        // Indices in global memory are refused by name.
-        let shapes = op.shapes().iter().enumerate().filter(|(_, shape)| !shape.ins.contains(&Role::IdxView));
-        for shape in shapes {
+        for shape in op.shapes().iter().enumerate() {
             cases.extend(Profile::ALL.iter().filter_map(|p| Case::example(*op, shape, *p)));
         }
         assert!(cases.len() > before, "{op} has no example");

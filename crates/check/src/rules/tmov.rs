@@ -60,23 +60,20 @@ pub(super) fn bias(inst: &Inst) -> Option<Fault> {
     None
 }
 
-/// Into Scaling go rows of 64-bit parameters (ops.md 2, `tmov-scaling`); on a5 also floats, which `set_quant_vector` takes
-/// (isa/today.md 6.10).
+/// Into Scaling go rows of 64-bit parameters (ops.md 2, `tmov-scaling`).
 pub(super) fn scaling(inst: &Inst) -> Option<Fault> {
     let (src, dst) = into_loc(inst, Loc::Scaling)?;
     let (s, d, cols) = (src.elem, dst.elem, dst.cols);
     if let Some(fault) = one_row(src, dst, "tmov-scaling") {
         return Some(fault);
     }
-    let is_float = inst.profile == Profile::A5 && matches!(d, Elem::F16 | Elem::Bf16 | Elem::F32);
-    if s != d || !(matches!(d, Elem::U64 | Elem::I64) || is_float) {
+    if s != d || !matches!(d, Elem::U64 | Elem::I64) {
         let what = format!("a move into Scaling is u64→u64 or i64→i64, and this is {s}→{d}");
         return Some(Fault::new("tmov-scaling", what).help("make both tiles u64"));
     }
-    let unit = 128 / d.bytes_of(1).max(1);
-    if !cols.is_multiple_of(unit) {
-        let what = format!("{cols} parameters are {} bytes, which is no multiple of 128", d.bytes_of(cols));
-        let help = format!("cols {cols} → {} in both tiles, keep v_col={cols}", ceil_to(cols, unit));
+    if !cols.is_multiple_of(16) {
+        let what = format!("{cols} parameters are {} bytes, which is no multiple of 128", cols * 8);
+        let help = format!("cols {cols} → {} in both tiles, keep v_col={cols}", ceil_to(cols, 16));
         return Some(Fault::new("tmov-scaling", what).help(help));
     }
     None

@@ -151,12 +151,14 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     };
     drop(shown);
     findings.extend(judged.into_iter().flat_map(|report| args.policy.apply(report.diagnostics)));
+    let mut found = args.policy.apply(words::found(&kernel, outcome.diagnostics.clone()));
+    // A tile without a writer and the undefined elements that leave it are one mistake: what the run met, with the reason.
     let is_unwritten = |d: &Diagnostic| d.rule == "never-written";
-    for d in args.policy.apply(words::found(&kernel, outcome.diagnostics.clone())) {
-        // A tile without a writer and the undefined elements that leave it are one mistake: once is enough.
-        if d.rule == "undefined-read" && findings.iter().any(is_unwritten) {
-            continue;
-        }
+    if let Some(undefined) = found.iter_mut().find(|d| d.rule == "undefined-read") {
+        undefined.notes.extend(findings.iter().find(|d| is_unwritten(d)).map(|d| d.message.clone()));
+        findings.retain(|d| !is_unwritten(d));
+    }
+    for d in found {
         if !findings.iter().any(|f| f.rule == d.rule && f.span == d.span) {
             findings.push(d);
         }

@@ -167,7 +167,7 @@ fn attributes(info: &OpInfo, form: &Shape) -> &'static str {
     let has = |name: AttrName| info.attrs.contains(&name);
     match form.ins.contains(&Role::Offset) {
         _ if has(AttrName::Kernel) => " {kernel = [3, 3]}",
-        _ if form.ins.contains(&Role::ScratchView) => " {coalesce = #pto<coalesce elem>}",
+        _ if form.ins.contains(&Role::ScratchView) && has(AttrName::Coalesce) => " {coalesce = #pto<coalesce elem>}",
         // Floats with shared exponents; those of ZZ order are stored as NZ (isa/today.md 6.4).
         _ if form.outs.contains(&Role::ExpZz) => {
             " {quant_type = #pto<quant_type MXFP8>, storeMode = #pto<vec_store_mode nz>}"

@@ -56,7 +56,7 @@ const DEQUANTIZED: Types = Types::Rows(&[Role::Src0, Role::Src1, Role::Dst], &[&
 
 /// By a pattern: 2- and 4-byte types, row by row.
 macro_rules! patterned {
-    ($name:literal $cpp:literal $of:literal $axis:literal $kind:ident $covers:ident, $cpu:expr, $a2a3:expr, $a5:expr,
+    ($name:literal $cpp:literal $of:literal $axis:literal ($place:ident $word:literal) $kind:ident $covers:ident, $cpu:expr, $a2a3:expr, $a5:expr,
      $formula:literal, $summary:literal, $steps:expr) => {
         OpInfo {
             mnemonic: $name,
@@ -78,6 +78,7 @@ macro_rules! patterned {
             },
             sem: Sem::Moves($steps),
             axis: Some(($of, $axis)),
+            axis_cpp: Some((CppAttr::$place, $word)),
             ..IRREGULAR
         }
     };
@@ -122,12 +123,12 @@ family! { after comm::END;
         ..BASE
     };
     TmovZz => mx::TMOV_ZZ;
-    TgatherRows => patterned!("TGATHER_ROWS" "TGATHER" "tgather" "col" RowsPicked write_part, PICKED_CPU, PICKED_A2A3, PICKED_A5,
+    TgatherRows => patterned!("TGATHER_ROWS" "TGATHER" "tgather" "col" (Behind "GatherAxis::GATHER_COL") RowsPicked write_part, PICKED_CPU, PICKED_A2A3, PICKED_A5,
         "dst(k,j) = src(r(k),j), r(k) the k-th row that the pattern names", "Picks rows of src by a pattern.", sem::pick_rows);
-    TscatterCols => patterned!("TSCATTER_COLS" "TSCATTER" "tscatter" "row" ColsSpread write, Types::EqualOf(ANY_BUT_FP4), SPREAD, SPREAD,
+    TscatterCols => patterned!("TSCATTER_COLS" "TSCATTER" "tscatter" "row" (Ahead "ScatterAxis::SCATTER_ROW") ColsSpread write, Types::EqualOf(ANY_BUT_FP4), SPREAD, SPREAD,
         "dst(i,c(k)) = src(i,k), c(k) the k-th column that the pattern names; 0 in the others",
         "Spreads the columns of src by a pattern.", sem::spread_cols);
-    TscatterRows => patterned!("TSCATTER_ROWS" "TSCATTER" "tscatter" "col" RowsSpread write, Types::EqualOf(ANY_BUT_FP4), SPREAD, SPREAD,
+    TscatterRows => patterned!("TSCATTER_ROWS" "TSCATTER" "tscatter" "col" (Ahead "ScatterAxis::SCATTER_COL") RowsSpread write, Types::EqualOf(ANY_BUT_FP4), SPREAD, SPREAD,
         "dst(r(k),j) = src(k,j), r(k) the k-th row that the pattern names; 0 in the others",
         "Spreads the rows of src by a pattern.", sem::spread_rows);
 }

@@ -230,6 +230,7 @@ const LAYOUT: OpInfo = OpInfo {
     notes: &[],
     examples: &[],
     axis: None,
+    axis_cpp: None,
 };
 
 /// The instructions of the layout set (ops.md).
@@ -365,6 +366,9 @@ pub struct OpInfo {
     /// How text writes an instruction that follows a pattern: its mnemonic, and the word behind the types
     /// (isa/today.md 6.6).
     pub axis: Option<(&'static str, &'static str)>,
+    /// The axis as a template argument, and whether it stands with the pattern before the types or behind them (cpp.md
+    /// 6.6).
+    pub axis_cpp: Option<(CppAttr, &'static str)>,
 }
 
 impl OpInfo {

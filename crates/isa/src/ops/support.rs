@@ -189,5 +189,6 @@ family! { after layout::END;
     GetBlockNum => plain!("get_block_num" [] Block Number "How many blocks run.");
     Tprint => plain!("tprint" ["TPRINT"] Prints Forms "Print a tile's valid region.",
         forms: &[form!(Plain: Tile, ScratchView as optional_view => ), form!(InMemory: Global => )],
+        examples: &[(Role::Tile, "!pto.tile<loc=mat, f16, 16, 32>")],
         attrs: &[AttrName::PrintFormat], rules: rules![ALL PrintTmp "tprint-tmp"; ALL AtRun "undefined-read";]);
 }

@@ -276,7 +276,7 @@ inline std::enable_if_t<pto_detail::IsTile<TileT>, RecordEvent> TSCATTER(Paralle
     return {};
 }
 
-// The elements of all ranks together, in the order of the ranks.
+// The elements of all ranks together: the root's first, then the others in the order of the ranks (isa/comm.md 3).
 template <typename GlobalT, typename DstT>
 inline void TREDUCE_IMPL(ParallelGroup<GlobalT> &group, DstT &dst, ReduceOp op)
 {
@@ -287,8 +287,12 @@ inline void TREDUCE_IMPL(ParallelGroup<GlobalT> &group, DstT &dst, ReduceOp op)
     }
     using T = typename GlobalT::RawDType;
     pto_detail::ForEach(dst, [&](const int64_t(&at)[5]) {
-        T all = pto_detail::Get(group[0], at);
-        for (int rank = 1; rank < group.GetSize(); ++rank) {
+        const int root = group.GetRootIdx();
+        T all = pto_detail::Get(group[root], at);
+        for (int rank = 0; rank < group.GetSize(); ++rank) {
+            if (rank == root) {
+                continue;
+            }
             const T next = pto_detail::Get(group[rank], at);
             all = op == ReduceOp::Sum ? static_cast<T>(all + next)
                   : op == ReduceOp::Max ? (next > all ? next : all)

@@ -90,7 +90,7 @@ constexpr bool TileAlignOk(const TileInfo &t)
 constexpr bool TileBoxColsOk(const TileInfo &t) { return t.cols % t.InnerCols() == 0; }
 constexpr bool TileBoxRowsOk(const TileInfo &t)
 {
-    return (t.IsNz() && t.loc == TileType::Vec) || t.rows % t.InnerRows() == 0;
+    return t.loc == TileType::Vec || t.fractal == 32 || t.rows == 1 || t.rows % t.InnerRows() == 0;
 }
 constexpr bool TileCompactOk(const TileInfo &t)
 {
@@ -126,7 +126,7 @@ constexpr bool TileSizeOk(const TileInfo &t, Profile profile)
     static_assert(!kStaticProfile || pto_detail::TileBoxColsOk(info),                                                        \
                   "tile-box-cols: cols is a multiple of the box's columns");                                             \
     static_assert(!kStaticProfile || pto_detail::TileBoxRowsOk(info),                                                        \
-                  "tile-box-rows: rows is a multiple of the box's rows, except NZ in Vec");                              \
+                  "tile-box-rows: rows is a multiple of the box's rows, except in Vec, of scales and of one row");                              \
     static_assert(!kStaticProfile || pto_detail::TileCompactOk(info),                                                        \
                   "tile-compact: RowPlusOne on an NZ tile needs rows % 16 == 1");                                        \
     static_assert(!kStaticProfile || pto_detail::TileFp4Ok(info),                                                            \

@@ -13,6 +13,7 @@
 #include <pto/common/move.hpp>
 #include <pto/common/pipe_state.hpp>
 #include <pto/common/quant_config.hpp>
+#include <pto/common/transfer.hpp>
 
 namespace pto {
 inline namespace PTO_PROFILE_NAMESPACE {
@@ -249,13 +250,36 @@ inline void Push(Pipe &pipe, TileT &tile, int32_t subBlock)
     PushTo<Pipe, Split>(pipe, tile, Pipe::is_c2v && (!Pipe::is_v2c || isCube), subBlock);
 }
 
-// The tile as a push with a quantization mode leaves it.
+// A view is bound to bytes of a slot.
+template <typename GlobalT>
+inline void BindView(GlobalT &view, char *bytes)
+{
+    view.Rebind(reinterpret_cast<typename GlobalT::DType *>(bytes));
+}
+
+// The tile as a push with a quantization mode leaves it. On a2a3 nothing but a store takes it out of an accumulator.
 template <typename Out, QuantMode_t Mode, ReluPreMode Relu, typename Pipe, typename TileT>
 inline void PushQuantized(Pipe &pipe, TileT &tile)
 {
     constexpr int cols = (TileT::Cols + 31) / 32 * 32;
+    constexpr bool stores = kStaticProfile && kProfile == Profile::A2A3;
     using Made = Tile<TileType::Vec, Out, TileT::Rows, cols, BLayout::RowMajor, -1, -1>;
-    Made made(tile.GetValidRow(), tile.GetValidCol());
+    using Slot = GlobalTensor<Out, pto::Shape<1, 1, 1, -1, -1>, pto::Stride<-1, -1, -1, -1, 1>>;
+    const int64_t validRows = tile.GetValidRow(), validCols = tile.GetValidCol(), all = validRows * validCols;
+    Made made(static_cast<unsigned>(validRows), static_cast<unsigned>(validCols));
+    Slot slot(nullptr, pto::Shape<1, 1, 1, -1, -1>(validRows, validCols),
+              pto::Stride<-1, -1, -1, -1, 1>(all, all, all, validCols));
+    PipeEnd<Pipe, TILE_NO_SPLIT> end(pipe, Pipe::is_c2v);
+    if constexpr (stores) {
+        if (end.IsIdle() || !FitsSlot<Pipe>(all * static_cast<int64_t>(sizeof(Out)), pipe.prod.entryOffset)) {
+            return;
+        }
+        const int64_t place = end.Allocate();
+        if (place < 0) {
+            return;
+        }
+        BindView(slot, end.Bytes(place, pipe.prod.entryOffset));
+    }
     constexpr pto_model::QuantKind kind = pto_model::KindOf(Mode);
     const pto_model::QuantConfig &config = pto_model::CurrentQuant();
     // The type of the result is the mode's, whatever a parameter that was never set says.
@@ -263,18 +287,35 @@ inline void PushQuantized(Pipe &pipe, TileT &tile)
         constexpr uint64_t sign = uint64_t{1} << 46;
         return std::is_same_v<Out, int8_t> ? bits | sign : bits & ~sign;
     };
-    if constexpr (!kind.isQuantized) {
+    constexpr AtomicType plain = AtomicType::AtomicNone;
+    if constexpr (!kind.isQuantized && stores) {
+        TSTORE<TileT, Slot, plain, Relu>(slot, tile);
+    } else if constexpr (!kind.isQuantized) {
         TMOV<Made, TileT, Relu>(made, tile);
     } else if (kind.byColumn && config.vector != nullptr) {
         Tile<TileType::Scaling, uint64_t, 1, cols, BLayout::RowMajor, 1, -1> fp(tile.GetValidCol());
         for (int i = 0; i < tile.GetValidCol(); ++i) {
-            fp.SetElement(0, i, typed(config.vector[i]));
+            fp.SetElement(0, i, typed(config.At(i)));
         }
-        TMOV_FP<Made, TileT, decltype(fp), Relu>(made, tile, fp);
+        if constexpr (stores) {
+            TSTORE_FP<TileT, Slot, decltype(fp), plain, Relu>(slot, tile, fp);
+        } else {
+            TMOV_FP<Made, TileT, decltype(fp), Relu>(made, tile, fp);
+        }
+    } else if constexpr (stores) {
+        TSTORE<TileT, Slot, plain, Relu>(slot, tile, typed(config.scalar));
     } else {
         TMOV<Made, TileT, Relu>(made, tile, typed(config.scalar));
     }
-    PushTo<Pipe, TILE_NO_SPLIT>(pipe, made, Pipe::is_c2v, -1);
+    if constexpr (stores) {
+        TesseraTile described;
+        if (Access::Describe(tile, described)) {
+            end.Judge(0, &described);
+            end.Record(validRows, validCols);
+        }
+    } else {
+        PushTo<Pipe, TILE_NO_SPLIT>(pipe, made, Pipe::is_c2v, -1);
+    }
 }
 
 template <typename Pipe, TileSplitAxis Split, typename TileT>
@@ -328,13 +369,6 @@ template <LayoutMode_t Mode, QuantMode_t Quant, ReluPreMode Relu, STPhase Phase,
           ClipReluMode_t Clip, bool Flag>
 inline constexpr bool IsFixpipe<FixpipeParams<Mode, Quant, Relu, Phase, Unit, Atomic, Clip, Flag>> = true;
 
-// A view is bound to bytes of a slot.
-template <typename GlobalT>
-inline void BindView(GlobalT &view, char *bytes)
-{
-    view.Rebind(reinterpret_cast<typename GlobalT::DType *>(bytes));
-}
-
 } // namespace pto_detail
 
 // Pushes the tile's valid region; waits for a free slot.
@@ -363,7 +397,7 @@ PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsFixpipe<Para
         pto_detail::PushQuantized<typename TileT::DType, mode, relu>(pipe, tile);
     } else if constexpr (kind.bits == 8) {
         const pto_model::QuantConfig &config = pto_model::CurrentQuant();
-        const uint64_t first = kind.byColumn && config.vector != nullptr ? config.vector[0] : config.scalar;
+        const uint64_t first = kind.byColumn && config.vector != nullptr ? config.At(0) : config.scalar;
         if ((first >> 46 & 1) != 0) {
             pto_detail::PushQuantized<int8_t, mode, relu>(pipe, tile);
         } else {
@@ -429,7 +463,11 @@ PTO_INST std::enable_if_t<pto_detail::IsPipe<Pipe> && pto_detail::IsView<GlobalT
     const int64_t slot = end.Take();
     if (slot >= 0) {
         end.Judge(1, nullptr);
-        pto_detail::BindView(view, end.Bytes(slot, pipe.cons.entryOffset));
+        // The second vector core's part begins behind the first one's, unless the program says where (isa/today.md 7.2).
+        const bool isSecond = Pipe::is_c2v && Split != TILE_NO_SPLIT && end.lane() == 1 && pipe.cons.entryOffset == 0;
+        const int64_t part = pto_model::SplitsRows(Split) ? view.GetShape(3) * view.GetStride(3) : view.GetShape(4) * view.GetStride(4);
+        const int64_t bytes = isSecond ? part * pto_detail::ElemOf<typename GlobalT::DType>::bits / 8 : 0;
+        pto_detail::BindView(view, end.Bytes(slot, pipe.cons.entryOffset) + bytes);
     }
 }
 
