@@ -113,6 +113,10 @@ impl Ranks {
             }
             self.kernels[0].argument(context)?;
         }
+        let twice = (1..).zip(&window.args).find(|(n, name)| window.args.iter().skip(*n).any(|other| other == *name));
+        if let Some((_, name)) = twice {
+            return Err(wrong(format!("%{name} is named twice in a window")).help("name it once"));
+        }
         for name in &window.args {
             for (rank, kernel) in self.kernels.iter().enumerate() {
                 let value = match kernel.argument(name) {

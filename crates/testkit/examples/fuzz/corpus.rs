@@ -19,7 +19,7 @@ impl Corpus {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut all = Corpus { programs: Vec::new(), arrays: Vec::new(), words: Vec::new(), kept: Vec::new() };
         let repository = root.join("../..");
-        for dir in ["examples", "tests", "crates/check/tests", "crates/asm/tests", "crates/plan/tests"] {
+        for dir in ["examples", "tests", "fuzz/seeds", "crates/check/tests", "crates/asm/tests", "crates/emit/tests"] {
             all.add(&repository.join(dir), 0);
         }
         let kept = std::fs::read_dir(root.join("corpus")).into_iter().flatten().flatten();

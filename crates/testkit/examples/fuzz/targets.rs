@@ -3,8 +3,8 @@
 use serde_json::json;
 use tessera::equiv::{Answer, Given, equiv};
 use tessera::npy::Array;
-use tessera::program::{Bindings, Input, Kernel, Limits, Need, OrderOptions};
-use tessera::{Diagnostic, Profile, Program};
+use tessera::program::{Bindings, Input, Kernel, Limits, Need, OrderOptions, Ranks};
+use tessera::{Diagnostic, Dialect, Profile, Program};
 use tessera_ir::TextForm;
 use tessera_lsp::{Connection, Message, Notification, Request, serve};
 
@@ -32,6 +32,9 @@ pub static TARGETS: &[Target] = &[
     Target { name: "run", kind: Kind::Text, run: pipeline },
     Target { name: "agree", kind: Kind::Text, run: agree },
     Target { name: "emit", kind: Kind::Text, run: emit },
+    Target { name: "migrate", kind: Kind::Text, run: migrate },
+    Target { name: "judged", kind: Kind::Text, run: judged },
+    Target { name: "ranks", kind: Kind::Text, run: ranks },
     Target { name: "server", kind: Kind::Text, run: server },
     Target { name: "calls", kind: Kind::Bytes, run: crate::calls::run },
 ];
@@ -79,11 +82,19 @@ fn npy(bytes: &[u8]) {
     }
 }
 
+/// A number that an input stands for.
+fn choice(bytes: &[u8]) -> usize {
+    bytes.iter().fold(bytes.len(), |sum, b| sum.wrapping_mul(31).wrapping_add(usize::from(*b)))
+}
+
+fn profile(bytes: &[u8]) -> Profile {
+    Profile::ALL[choice(bytes) % Profile::ALL.len()]
+}
+
 /// From text to bytes, on every profile; then where they come from.
 fn pipeline(bytes: &[u8]) {
     // The input decides where it runs: on one profile, as one to three blocks.
-    let choice = bytes.iter().fold(bytes.len(), |sum, b| sum.wrapping_mul(31).wrapping_add(usize::from(*b)));
-    let (profile, blocks) = (Profile::ALL[choice % Profile::ALL.len()], 1 + (choice / 3 % 3) as u32);
+    let (profile, blocks) = (profile(bytes), 1 + (choice(bytes) / 3 % 3) as u32);
     let program = Program::read(bytes, Some(profile));
     let found = program.check();
     sound(&found);
@@ -124,7 +135,7 @@ const LIMITS: Limits = Limits { steps: 20_000, memory: 16 << 20 };
 
 /// A run does the same with and without fusion, and where everything is defined also without looking at that.
 fn agree(bytes: &[u8]) {
-    let program = Program::read(bytes, Some(Profile::A5));
+    let program = Program::read(bytes, Some(profile(bytes)));
     if program.has_errors() || program.check().iter().any(Diagnostic::is_error) {
         return;
     }
@@ -144,16 +155,104 @@ fn agree(bytes: &[u8]) {
     }
 }
 
-/// Every function as C++.
+/// Every function as C++, in the order that it has and in orders that are made.
 fn emit(bytes: &[u8]) {
-    let program = Program::read(bytes, None);
+    use tessera_emit::Options;
+    let program = Program::read(bytes, Some(profile(bytes)));
     if program.has_errors() || program.check().iter().any(Diagnostic::is_error) {
         return;
     }
-    let options = tessera_emit::Options { sync: true, ..tessera_emit::Options::default() };
-    if let Err(refused) = tessera_emit::build(program.module(), program.profile(), &options) {
-        sound([&*refused]);
+    let asked = [
+        Options { sync: true, ..Options::default() },
+        Options { sync: true, resync: true, debug_lines: Some("k.pto"), ..Options::default() },
+        Options { sync: true, barriers: true, ..Options::default() },
+        Options::default(),
+    ];
+    let options = &asked[choice(bytes) / 3 % asked.len()];
+    match tessera_emit::build(program.module(), program.profile(), options) {
+        Err(refused) => sound([&*refused]),
+        Ok(built) => sound(&built.notes()),
     }
+}
+
+/// The text of each version is read, and is that version's text already.
+fn migrate(bytes: &[u8]) {
+    let program = Program::read(bytes, None);
+    if program.has_errors() || !program.undecided_dialect().is_empty() {
+        return;
+    }
+    for version in [Dialect::V0_27, Dialect::V0_60, Dialect::V0_64] {
+        let (text, unsaid) = program.migrated(version);
+        sound(&unsaid);
+        if !unsaid.is_empty() {
+            continue;
+        }
+        let again = Program::read(text.as_bytes(), None);
+        assert!(!again.has_errors(), "text of {version} is not read: {:?}", again.check().first());
+        assert_eq!(again.migrated(version).0, text, "text of {version} is no fixpoint");
+    }
+}
+
+/// The numbers and contents that the tool makes up for a kernel: with them it runs, and its order is judged.
+fn judged(bytes: &[u8]) {
+    let program = Program::read(bytes, Some(profile(bytes)));
+    if program.has_errors() || program.check().iter().any(Diagnostic::is_error) {
+        return;
+    }
+    let Ok(kernel) = program.kernel_or_entry(None) else { return };
+    // What is made up is found by runs that have a command's limits: loops of millions of rounds are for `run`.
+    if longest(&program) > 4096 {
+        return;
+    }
+    let suggestion = kernel.suggest(&[], 1);
+    let mut bindings = Bindings { limits: LIMITS, ..Bindings::default() };
+    let numbers = suggestion.set.iter().filter_map(|(value, number)| {
+        Some((*value, kernel.bind_number(*value, tessera::Literal::Number(*number)).ok()?))
+    });
+    bindings.inputs.extend(numbers);
+    let extents = kernel.extents(&bindings.inputs, 1);
+    for (value, fill, shape) in &suggestion.fill {
+        let size: Option<u64> = shape.as_ref().and_then(|s| s.iter().try_fold(1u64, |n, d| n.checked_mul(*d)));
+        if size.is_none_or(|n| n > 1 << 20) {
+            return;
+        }
+        if let Ok(Some(input)) = kernel.bind_fill(*value, *fill, shape.as_deref(), &extents) {
+            bindings.inputs.push((*value, input));
+        }
+    }
+    let (outcome, report) = kernel.execute_judged(bindings);
+    sound(&outcome.diagnostics);
+    sound(report.iter().flat_map(|report| &report.diagnostics));
+}
+
+/// The largest number of the text.
+fn longest(program: &Program) -> u64 {
+    let words = program.source().split(|c: char| !c.is_ascii_digit());
+    words.filter(|word| !word.is_empty()).map(|word| word.parse().unwrap_or(u64::MAX)).max().unwrap_or(0)
+}
+
+/// Two to four ranks together: a window goes where the program sends it, and a run ends with or without their order.
+fn ranks(bytes: &[u8]) {
+    let program = Program::read(bytes, Some(profile(bytes)));
+    if program.has_errors() || program.check().iter().any(Diagnostic::is_error) {
+        return;
+    }
+    let Ok(kernel) = program.kernel_or_entry(None) else { return };
+    let mut ranks = match Ranks::new(vec![kernel; 2 + choice(bytes) / 3 % 3]) {
+        Ok(ranks) => ranks,
+        Err(error) => return sound(error.diagnostics()),
+    };
+    let windows: Vec<String> = ranks.windows().iter().flat_map(|w| w.args.iter().chain(&w.context).cloned()).collect();
+    for rank in 0..ranks.count() {
+        let Some(kernel) = ranks.kernel(rank).cloned() else { return };
+        let own =
+            inputs(&kernel).into_iter().filter(|(value, _)| !windows.iter().any(|name| name == kernel.name(*value)));
+        let bindings = Bindings { inputs: own.collect(), limits: LIMITS, ..Bindings::default() };
+        ranks.bindings[rank] = bindings;
+    }
+    let (outcome, judged) = ranks.execute_judged();
+    sound(&outcome.diagnostics);
+    sound(&judged);
 }
 
 /// An editor opens the text, changes it at any place, asks about any place, and says whatever a line of it says.
@@ -201,6 +300,10 @@ fn server(bytes: &[u8]) {
         "foldingRange",
         "signatureHelp",
         "documentHighlight",
+        "codeLens",
+        "prepareRename",
+        "rangeFormatting",
+        "documentLink",
     ];
     for (n, what) in (1..).zip(asked) {
         let _ = client.sender.send(Request::new(n.into(), format!("textDocument/{what}"), place.clone()).into());
