@@ -49,7 +49,9 @@ impl Emitter<'_> {
                 let (dst, src, session) = (dst?, src?, self.tile(op, Role::Session)?);
                 let event = self.names.object(self.result(op)?).to_string();
                 // One that nobody waits for is legal.
-                self.line(&format!("[[maybe_unused]] const comm::AsyncEvent {event} = {call}({dst}, {src}, {session});"));
+                self.line(&format!(
+                    "[[maybe_unused]] const comm::AsyncEvent {event} = {call}({dst}, {src}, {session});"
+                ));
             }
             Comm::AwaitEvent | Comm::TestEvent => {
                 let (event, session) = (self.tile(op, Role::AsyncEvent)?, self.tile(op, Role::Session)?);

@@ -127,7 +127,11 @@ impl Emitter<'_> {
         let pops = self.fifos.of(id).map(|fifo| self.fifos.list[fifo].pops.clone()).unwrap_or_default();
         let popped = pops.iter().find_map(|pop| popped(self.func.op(*pop)));
         let Some(elem) = popped.and_then(|v| self.ty(v).tile()).map(|tile| tile.elem) else {
-            return Err(cannot(op.span, "a scale of pushes that nothing pops", "pop what is pushed in the same module"));
+            return Err(cannot(
+                op.span,
+                "a scale of pushes that nothing pops",
+                "pop what is pushed in the same module",
+            ));
         };
         let scale = self.scalar(op, Role::Scalar)?;
         self.line(&format!("SET_QUANT_SCALAR<{}>({scale});", elem.cpp()));

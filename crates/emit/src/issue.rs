@@ -357,7 +357,9 @@ impl Emitter<'_> {
 
     /// Whether the destination has fewer bytes than the source.
     fn shrinks(&self, op: &Op) -> bool {
-        let bytes = |role: Role| self.operand(op, role).and_then(|v| self.ty(v).tile()).map(|t| t.resolve(self.profile).bytes());
+        let bytes = |role: Role| {
+            self.operand(op, role).and_then(|v| self.ty(v).tile()).map(|t| t.resolve(self.profile).bytes())
+        };
         bytes(Role::Dst) < bytes(Role::Src)
     }
 

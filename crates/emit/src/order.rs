@@ -132,7 +132,8 @@ impl Emitter<'_> {
         let format = op.known_attrs().word(AttrName::PrintFormat);
         let format = format.map(|word| format!("<{}::{}>", AttrName::PrintFormat.cpp(), word.cpp)).unwrap_or_default();
         let mut views = [Role::Global, Role::ScratchView].into_iter().filter_map(|role| op.operand(role)?.arg.value());
-        let mut arguments: Vec<String> = self.tile(op, Role::Tile).or_else(|_| self.tile(op, Role::Src)).into_iter().collect();
+        let mut arguments: Vec<String> =
+            self.tile(op, Role::Tile).or_else(|_| self.tile(op, Role::Src)).into_iter().collect();
         views.try_for_each(|view| self.view_for(view, op).map(|view| arguments.push(view)))?;
         self.line(&format!("TPRINT{format}({});", arguments.join(", ")));
         Ok(())

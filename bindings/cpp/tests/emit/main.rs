@@ -21,7 +21,7 @@ use tessera::program::{Kernel, Need, Program};
 use tessera_emit::{Function, Options, Parameter};
 use tessera_ir::{Core, ScalarType};
 use tessera_isa::diag::Diagnostic;
-use tessera_isa::ops::{AttrName, Family, Opcode};
+use tessera_isa::ops::{AttrName, Family, Opcode, Role};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::Extent;
 use tessera_testkit::cases;
@@ -545,7 +545,9 @@ fn examples_of_rows_give_what_the_simulator_gives() {
     for op in Opcode::ALL.iter().filter(has_tiles).filter(|op| !is_conv(op)) {
         let before = cases.len();
         for shape in op.shapes().iter().enumerate() {
-            cases.extend(Profile::ALL.iter().filter_map(|p| Case::example(*op, shape, *p)));
+            // The header gathers by indices in global memory on cpu only: it takes them by way of a tile of UB.
+            let is_run = |p: &&Profile| !p.is_npu() || !shape.1.ins.contains(&Role::IdxView);
+            cases.extend(Profile::ALL.iter().filter(is_run).filter_map(|p| Case::example(*op, shape, *p)));
         }
         assert!(cases.len() > before, "{op} has no example");
     }
