@@ -243,7 +243,7 @@ fn printed(tile: &mut TileType, body: Piece<'_>, fields: &mut Fields) -> Res<()>
         return fault(layout, format!("`{}` is no layout", shown(layout.text)), help);
     };
     let orders = BLayout::ALL.iter().flat_map(|b| SLayout::ALL.iter().map(move |s| (*b, *s)));
-    (tile.blayout, tile.slayout) = orders.filter(|(b, s)| LayoutName::of(*b, *s) == name).last().unzip();
+    (tile.blayout, tile.slayout) = orders.rev().find(|(b, s)| LayoutName::of(*b, *s) == name).unzip();
     fields.set(Field::BLayout, layout.span());
     fields.set(Field::SLayout, layout.span());
     let size = words.next_if(|word| name.is_boxed() && word.text != "valid");

@@ -1,4 +1,5 @@
 //! The phases of instructions, compared with docs/spec/isa/today.toml.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use tessera_isa::ops::{Opcode, Pipe, Role, phase_rows};

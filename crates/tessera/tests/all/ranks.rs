@@ -117,7 +117,8 @@ fn the_examples_of_the_page() {
     let two = notify("%right", "%c0", "%one") + &wait("%c0", "%two");
     let twice = |value: &str| store() + &barrier("%one") + &put("%right") + &barrier(value) + &load();
     let (none, raw, waw): (&[&str], &[&str], &[&str]) = (&[], &["race-raw"], &["race-waw"]);
-    let examples: Vec<(&str, String, bool, bool, u32, &[&str])> = vec![
+    type Example = (&'static str, String, bool, bool, u32, &'static [&'static str]);
+    let examples: Vec<Example> = vec![
         ("1", ring(&step), false, false, 3, none),
         ("2", ring(""), false, false, 3, raw),
         ("3", ring(&two), false, false, 3, &["deadlock"]),
