@@ -79,7 +79,13 @@ pub fn about(py: Python<'_>, name: &str, error: &tessera::Error) -> PyErr {
 }
 
 /// What is bound to an argument.
-fn input(kernel: &Kernel, name: &str, given: &Bound<'_, PyAny>, bindings: &Bindings) -> PyResult<Input> {
+fn input(
+    kernel: &Kernel,
+    name: &str,
+    given: &Bound<'_, PyAny>,
+    bindings: &Bindings,
+    rank: (u32, u32),
+) -> PyResult<Input> {
     let py = given.py();
     let wrong = |error: tessera::Error| about(py, name, &error);
     let value = kernel.argument(name).map_err(wrong)?;
@@ -98,7 +104,7 @@ fn input(kernel: &Kernel, name: &str, given: &Bound<'_, PyAny>, bindings: &Bindi
             let help = "give an array, or one of 'random', 'random:SEED', 'iota', 'zeros', 'ones', 'value:V'";
             return Err(refuse(py, format!("{name}: '{text}' is no array"), help));
         };
-        let extents = kernel.extents(&bindings.inputs, bindings.blocks);
+        let extents = kernel.extents_on(&bindings.inputs, bindings.blocks, rank);
         return kernel.bind_fill(value, fill, None, &extents).map_err(wrong)?.ok_or_else(|| {
             refuse(py, format!("{name}: its extents are not known before the run"), "give an array that has them")
         });
@@ -147,7 +153,7 @@ pub fn inputs_of_rank(
         };
         all.get_or_insert_with(|| PyDict::new(py)).set_item(name, own)?;
     }
-    inputs(kernel, blocks, all.as_ref(), None)
+    inputs_on(kernel, blocks, [all.as_ref(), None], (rank as u32, count as u32))
 }
 
 /// Everything that is given, by name: a dictionary, and keyword arguments.
@@ -157,13 +163,23 @@ pub fn inputs(
     inputs: Option<&Bound<'_, PyDict>>,
     more: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bindings> {
+    inputs_on(kernel, blocks, [inputs, more], (0, 1))
+}
+
+/// The same for one of several ranks: its number, and how many there are.
+fn inputs_on(
+    kernel: &Kernel,
+    blocks: u32,
+    given: [Option<&Bound<'_, PyDict>>; 2],
+    rank: (u32, u32),
+) -> PyResult<Bindings> {
     let mut bindings = Bindings { blocks, ..Bindings::default() };
-    let all = || inputs.into_iter().chain(more).flat_map(|all| all.iter());
+    let all = || given.iter().flatten().flat_map(|all| all.iter());
     // What is made up has the extents that scalars decide, so those come first.
     let (fills, rest): (Vec<_>, Vec<_>) = all().partition(|(_, given)| given.is_instance_of::<PyString>());
     for (name, given) in rest.into_iter().chain(fills) {
         let (py, name) = (given.py(), name.extract::<String>()?);
-        let input = input(kernel, &name, &given, &bindings)?;
+        let input = input(kernel, &name, &given, &bindings, rank)?;
         let value = kernel.argument(&name).map_err(|e| about(py, &name, &e))?;
         bindings.add(kernel, value, input).map_err(|e| about(py, &name, &e))?;
     }

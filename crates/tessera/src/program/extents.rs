@@ -46,10 +46,15 @@ impl Kernel {
     /// The extents of every argument, in order, with these scalars and so many blocks; an argument that is no memory and
     /// no tile is unused.
     pub fn extents(&self, inputs: &[(ValueId, Input)], blocks: u32) -> Vec<Extents> {
-        self.extents_of_rank(inputs, blocks, &self.contexts(), (0, 1))
+        self.extents_on(inputs, blocks, (0, 1))
     }
 
-    /// The same on one of several ranks: these arguments are contexts, through which the kernel learns its number and
+    /// The same on one of several ranks: its number, and how many there are.
+    pub fn extents_on(&self, inputs: &[(ValueId, Input)], blocks: u32, rank: (u32, u32)) -> Vec<Extents> {
+        self.extents_of_rank(inputs, blocks, &self.contexts(), rank)
+    }
+
+    /// The same with these arguments as contexts, through which the kernel learns its number and
     /// where the windows of all ranks lie. A pointer that moves to another rank's window reaches as far there as here.
     pub(crate) fn extents_of_rank(
         &self,
