@@ -29,6 +29,13 @@ pub struct FastOp {
     pub size: i64,
 }
 
+/// Whether an access of a register, or of a part of one, is aligned and inside UB.
+#[inline]
+pub fn is_in_ub(at: usize, len: usize) -> bool {
+    let unit = if len == BYTES { 32 } else { len };
+    at.is_multiple_of(unit) && at.checked_add(len).is_some_and(|end| end as u64 <= Space::Ub.size().unwrap_or(0))
+}
+
 /// The kernel of a function of lanes, for the registers of some rounds that lie one behind the other.
 pub fn prepared(plan: &Plan, rounds: u64) -> Option<MapKernel> {
     match plan {
@@ -296,8 +303,7 @@ impl Exec<'_> {
             return None;
         };
         let at = self.int(*base).wrapping_add(self.int(*index).wrapping_mul(size));
-        let unit = if len == BYTES { 32 } else { len };
-        let at = usize::try_from(at).ok().filter(|at| at % unit == 0 && at + len <= 256 << 10)?;
+        let at = usize::try_from(at).ok().filter(|at| is_in_ub(*at, len))?;
         Some((at, on_core(MemoryId::of_loc(Loc::Vec), self.engine.core)))
     }
 }

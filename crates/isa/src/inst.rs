@@ -545,3 +545,17 @@ impl Inst {
         }
     }
 }
+
+impl WaitCmp {
+    /// Whether a word of a signal compares true with a value (isa/comm.md 3).
+    pub fn holds(self, word: i32, value: i32) -> bool {
+        match self {
+            WaitCmp::Eq => word == value,
+            WaitCmp::Ne => word != value,
+            WaitCmp::Gt => word > value,
+            WaitCmp::Ge => word >= value,
+            WaitCmp::Lt => word < value,
+            WaitCmp::Le => word <= value,
+        }
+    }
+}

@@ -6,6 +6,7 @@ mod vectors;
 
 use super::code::{BlockArgCopy, Code, For, Int, IntSlot, MicroSlot};
 use super::micro::MicroValue;
+use super::micro_fast::is_in_ub;
 use super::step::Exec;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -22,7 +23,6 @@ use vectors::{Vectors, lanes, lanes_mut, rounds};
 const ROUNDS: usize = 32;
 /// Fewer rounds than these run one by one.
 const LEAST: usize = 4;
-const UB_BYTES: usize = 256 << 10;
 
 /// A register of the loop, by number: there is one for each round.
 type RegId = usize;
@@ -45,17 +45,13 @@ struct Address {
 }
 
 impl Address {
-    /// The multiple that it must be.
-    fn unit(&self) -> usize {
-        if self.len == BYTES { 32 } else { self.len }
-    }
-
     /// Goes on with the step between the first two; `None` where one is not aligned, or outside.
     fn extend(&self, at: &mut [usize]) -> Option<()> {
         let (first, second) = (*at.first()?, *at.get(1)?);
         let step = second.wrapping_sub(first) as isize;
         let last = first.checked_add_signed(step.checked_mul(at.len() as isize - 1)?)?;
-        if step.rem_euclid(self.unit() as isize) != 0 || last + self.len > UB_BYTES {
+        // Between two that are aligned and as far apart as the first two, all are; the lowest and the highest are at the ends.
+        if ![second, last].into_iter().all(|at| is_in_ub(at, self.len)) {
             return None;
         }
         at.iter_mut().enumerate().for_each(|(k, to)| *to = first.wrapping_add_signed(step * k as isize));
@@ -311,7 +307,7 @@ impl Exec<'_> {
                     Act::Load(address) | Act::Store(address, _) => {
                         let by = self.int(address.index).wrapping_mul(address.size);
                         let at = usize::try_from(self.int(address.base).wrapping_add(by)).ok()?;
-                        if at % address.unit() != 0 || at + address.len > UB_BYTES {
+                        if !is_in_ub(at, address.len) {
                             return None;
                         }
                         *state.addresses.get_mut(address.row)?.get_mut(k)? = at;

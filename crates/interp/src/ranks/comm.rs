@@ -22,18 +22,6 @@ pub struct Wanted {
     pub value: i32,
 }
 
-/// Whether a word compares.
-pub fn compares(cmp: WaitCmp, word: i32, value: i32) -> bool {
-    match cmp {
-        WaitCmp::Eq => word == value,
-        WaitCmp::Ne => word != value,
-        WaitCmp::Gt => word > value,
-        WaitCmp::Ge => word >= value,
-        WaitCmp::Lt => word < value,
-        WaitCmp::Le => word <= value,
-    }
-}
-
 impl Exec<'_> {
     /// Runs an operation between ranks; the process may have to wait.
     pub fn communicate(&mut self, at: OpId, op: &CommOp) -> Result<(), Stop> {
@@ -222,7 +210,7 @@ impl Exec<'_> {
 
     /// Whether all words compare now.
     pub fn is_signalled(&self, wanted: &Wanted) -> bool {
-        wanted.words.iter().all(|word| compares(wanted.cmp, self.word(*word), wanted.value))
+        wanted.words.iter().all(|word| wanted.cmp.holds(self.word(*word), wanted.value))
     }
 
     fn await_signal(&mut self, at: OpId, op: &CommOp) -> Result<(), Stop> {

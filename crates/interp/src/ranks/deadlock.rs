@@ -3,7 +3,6 @@
 use super::super::cores::{Process, Wait};
 use super::super::step::Exec;
 use super::World;
-use super::comm::compares;
 use tessera_isa::diag::Diagnostic;
 use tessera_kernels::Failure;
 
@@ -73,7 +72,7 @@ impl Exec<'_> {
             let bytes = self.engine.memories.get(memory).and_then(|m| m.bytes().get(byte..byte + 4));
             bytes.and_then(|bytes| bytes.try_into().ok()).map_or(0, i32::from_le_bytes)
         };
-        let failing = |word: &&(tessera_kernels::MemoryId, usize)| !compares(wanted.cmp, read(**word), wanted.value);
+        let failing = |word: &&(tessera_kernels::MemoryId, usize)| !wanted.cmp.holds(read(**word), wanted.value);
         let Some(word) = wanted.words.iter().find(failing).or_else(|| wanted.words.first()).copied() else {
             return String::new();
         };

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use tessera_isa::elem::Elem;
 use tessera_isa::inst::AttrValue;
 use tessera_isa::ops::sig::find;
-use tessera_isa::ops::{AttrKind, AttrName, Effect, Family, Form, Judged, Kind, Miss, Opcode, Role};
+use tessera_isa::ops::{AttrKind, AttrName, CommPart, Effect, Family, Form, Judged, Kind, Miss, Opcode, Role, Text};
 use tessera_isa::profile::Profile;
 use tessera_isa::tile::{BLayout, LayoutName, Loc, SLayout, Tile, TileType};
 use toml::{Table, Value};
@@ -581,4 +581,42 @@ fn is_form(op: Opcode, variant: &Variant, row: &Table) {
         wanted.sort_unstable();
         assert_eq!(kinds, wanted, "{name} on {profile}");
     }
+}
+
+/// The rows of operations between ranks: operands, results, words, pipe and rules are those of isa/today.toml.
+#[test]
+fn operations_between_ranks_are_those_of_the_specification() {
+    let mut count = 0;
+    for row in TODAY["op"].as_array().unwrap().iter().filter_map(|row| row.as_table()) {
+        let names = words(row, "aliases");
+        let Some(name) = names.iter().find(|name| name.starts_with("comm.")) else { continue };
+        let op = Opcode::parse(name).unwrap_or_else(|| panic!("no row {name}"));
+        let info = op.info();
+        assert_eq!(info.mnemonic, name);
+        assert_eq!(info.pipe.name(), row["pipe"].as_str().unwrap(), "{name}");
+        let Text::Comm(text) = info.text else { panic!("{name} has another text") };
+        let roles: Vec<String> = text
+            .parts
+            .iter()
+            .flat_map(|part| match part {
+                CommPart::One(Role::Scalar) => vec!["value".to_string()],
+                CommPart::One(role) => vec![role.name().to_string()],
+                CommPart::Staging(_) => vec!["ping".to_string(), "[pong]".to_string()],
+                CommPart::Group(_) => vec!["group…".to_string()],
+            })
+            .collect();
+        assert_eq!(roles, words(row, "ins"), "{name}");
+        assert_eq!(text.has_result, !words(row, "outs").is_empty(), "{name}");
+        let attrs: Vec<String> = words(row, "attrs").iter().map(|a| a.split(' ').next().unwrap().to_string()).collect();
+        let own: Vec<String> = info.attrs.iter().map(|a| a.to_string()).collect();
+        assert_eq!(own, attrs, "{name}");
+        let id = name.replace('.', "_");
+        for rule in words(row["all"].as_table().unwrap(), "rules") {
+            let is_own = !matches!(rule.as_str(), "gm-bounds" | "async-view");
+            let rule = if is_own { format!("{id}-{rule}") } else { rule };
+            assert!(info.rules.iter().any(|r| r.id == rule), "{name} lacks {rule}");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 11);
 }

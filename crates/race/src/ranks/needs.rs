@@ -36,19 +36,6 @@ struct WordNotes {
 #[derive(Debug, Default)]
 pub struct Words(FxHashMap<(u32, u64), WordNotes>);
 
-fn compares(cmp: WaitCmp, word: i64, value: i64) -> bool {
-    // Words are 32 bits wide, and wrap.
-    let word = i64::from(word as i32);
-    match cmp {
-        WaitCmp::Eq => word == value,
-        WaitCmp::Ne => word != value,
-        WaitCmp::Gt => word > value,
-        WaitCmp::Ge => word >= value,
-        WaitCmp::Lt => word < value,
-        WaitCmp::Le => word <= value,
-    }
-}
-
 impl Words {
     pub fn new(world: &World) -> Words {
         let mut words: FxHashMap<(u32, u64), WordNotes> = FxHashMap::default();
@@ -182,7 +169,8 @@ impl WordNotes {
                 WaitCmp::Eq => {}
             }
         }
-        self.try_all(world, caps, |word| compares(cmp, word, value))
+        // Words are 32 bits wide, and wrap.
+        self.try_all(world, caps, |word| cmp.holds(word as i32, value as i32))
     }
 
     /// Tries the closed sets within these caps, in every order in which they can come about.
