@@ -260,7 +260,7 @@ impl Process {
     }
 }
 
-/// The judge of a block, in which nobody has been this process yet.
+/// The block of a process that begins: one in which no process has this number yet.
 fn block(number: u32, process: usize, profile: Profile) -> Shared {
     let mut all = lock(&BLOCKS);
     if let Some(at) = all.iter().position(|(n, _)| *n == number) {

@@ -125,7 +125,8 @@ fn input(
     bind(read(&numpy)?)
 }
 
-/// What several ranks are given: arrays whose first axis is the rank, and `"rank"` and `"ranks"` as numbers.
+/// The inputs of one of several ranks: its part of arrays whose first axis is the rank, and its number and theirs for the
+/// words `"rank"` and `"ranks"`.
 pub fn inputs_of_rank(
     kernel: &Kernel,
     blocks: u32,

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 use tessera::program::{Bindings, Outputs, PrintedValue, Ranks};
 use tessera_cli::render::values::show_tile;
 
-/// What is to run.
+/// A run of several ranks, as Python asked for it.
 pub struct Job<'a> {
     pub profile: Option<&'a str>,
     pub entry: Option<&'a str>,

@@ -35,7 +35,7 @@ struct TileOperand {
     elem: Elem,
 }
 
-/// What breaks a rule of an operation: the end of the id, what is wrong, and a way out.
+/// A broken rule of an operation: the end of its id, the fault in a sentence, and a way out.
 type Broken = Option<(&'static str, String, &'static str)>;
 
 impl ViewOperand {
@@ -231,7 +231,7 @@ impl Walk<'_> {
         Some(("stage", what, "give two tiles that are apart"))
     }
 
-    /// What two tiles share, if that is anything.
+    /// The bytes that two tiles share, if there are any.
     fn meet(&self, a: &TileOperand, b: &TileOperand) -> Option<String> {
         let names = format!("{} and {}", a.role, b.role);
         if a.object == b.object {

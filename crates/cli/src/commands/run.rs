@@ -155,7 +155,8 @@ pub fn run(args: &Args, session: &mut Session<'_>) -> Outcome {
     // A tile without a writer and the undefined elements that leave it are one mistake: what the run met, with the reason.
     let is_unwritten = |d: &Diagnostic| d.rule == "never-written";
     if let Some(undefined) = found.iter_mut().find(|d| d.rule == "undefined-read") {
-        undefined.notes.extend(findings.iter().find(|d| is_unwritten(d)).map(|d| d.message.clone()));
+        let unwritten = findings.iter().chain(&quiet).find(|d| is_unwritten(d));
+        undefined.notes.extend(unwritten.map(|d| d.message.clone()));
         findings.retain(|d| !is_unwritten(d));
     }
     for d in found {

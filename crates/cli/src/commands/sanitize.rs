@@ -26,7 +26,7 @@ pub struct Args {
     /// Programs in text, folders with such programs, or executables
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What is looked for
+    /// The kinds of mistakes that are looked for
     #[arg(long, value_enum, default_value = "all")]
     tool: Vec<Tool>,
     /// cpu, a2a3, a5 or a device name, of programs in text. Default: the module's own, else cpu

@@ -155,7 +155,7 @@ fn a_process_ends_at_its_memory() {
     assert!(err.starts_with("error: the limit of 64 MiB of memory was met"), "{err}");
 }
 
-/// What a command costs grows as a buffer does that is found to be longer one element after the other.
+/// A buffer that is found to be longer one element after the other is followed in time in proportion to it.
 #[test]
 fn a_buffer_that_grows_is_followed_within_the_limit_of_the_process() {
     let program = "func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) {\n%c0 = arith.constant 0 : index\n\

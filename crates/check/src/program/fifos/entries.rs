@@ -8,7 +8,7 @@ use tessera_isa::diag::Fault;
 use tessera_isa::ops::{Role, Text};
 use tessera_isa::sem::{Dir, Fifo as Part};
 
-/// What is known at a point of the program.
+/// The entries of FIFOs at a point of the program, as far as they are known.
 #[derive(Clone, Debug, Default)]
 struct Known {
     /// By FIFO: the view that was allocated and not pushed; missing where nothing is known.

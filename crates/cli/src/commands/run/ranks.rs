@@ -261,7 +261,7 @@ impl Job<'_> {
         Ok(all)
     }
 
-    /// What the command line wants to be put out or compared.
+    /// The tiles that the command line wants to be put out or compared.
     fn wanted(&self) -> impl Iterator<Item = Wanted<'_>> {
         fn of<T>(bound: &Bound<T>) -> Wanted<'_> {
             Wanted { name: bound.bare(), of: bound.of }
